@@ -7,7 +7,7 @@ same in both plans, but have another text, run interleaved on the same random ar
 
 Ratio: time of after / time of before, medians of the rounds; below 1 the newer one is faster. Compiling: the processor time
 of compiling after's kernels / before's. --options is handed to both
-(--options=--self-contained plans without libraries); --family keeps kernels whose implementation begins so.
+--family keeps kernels whose implementation begins so.
 """
 import argparse
 import ctypes

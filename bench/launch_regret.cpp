@@ -139,7 +139,7 @@ void run(Arguments& a) {
   a.options.shapes[name] = {most};
   a.options.least_shapes[name] = {least};
   a.options.schedule = PlanSchedule::barrier;
-  const std::vector<PlanDimension> dimensions = {{name, least, most, {}}};
+  const std::vector<OpenDimension> dimensions = {{name, least, most, {}}};
   const std::vector<PlanBounds> all = plan_bounds(dimensions);
   const Device target = detect_device(a.options.target, a.options.threads);
   fmt::print(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Which element types korch takes in each operator's first input, found by trying: ONNX's operator cases, written anew for every
-type that the operator's schema allows, through the interpreter. Writes src/korch/onnx/operator_types.cpp, which `korch operators`
+type that the operator's schema allows, through the interpreter. Writes src/korch/onnx/operator_types.txt, which `korch operators`
 prints.
 
     python3 -m venv build/onnx-venv && build/onnx-venv/bin/pip install onnx
@@ -20,7 +20,7 @@ from onnx.backend.test.case.node import collect_testcases
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRIED = ROOT / "build/onnx-types"
 RUNNER = ROOT / "build/release/tests/onnx_node/test_onnx_node"
-TABLE = ROOT / "src/korch/onnx/operator_types.cpp"
+TABLE = ROOT / "src/korch/onnx/operator_types.txt"
 CASES_EACH = 12
 
 # As the schemas and as korch name them, in the order printed.
@@ -122,12 +122,8 @@ def main():
     for key, (operator, name) in tried.items():
         if key not in refused:
             taken.setdefault(operator, set()).add(name)
-    rows = [f'      {{"{operator}", "{" ".join(NAMES[t] for t in NAMES if t in taken[operator])}"}},' for operator in sorted(taken)]
-    TABLE.write_text("\n".join([
-        "// Written by bench/onnx_types.py; do not edit.", '#include "korch/onnx/operator_types.h"', "", "namespace korch::onnx {", "",
-        "const std::map<std::string, std::string>& operator_types() {",
-        "  static const std::map<std::string, std::string> types = {"] + rows + ["  };", "  return types;", "}", "",
-        "}  // namespace korch::onnx", ""]))
+    rows = [f"{operator} {' '.join(NAMES[t] for t in NAMES if t in taken[operator])}" for operator in sorted(taken)]
+    TABLE.write_text("\n".join(["# Written by bench/onnx_types.py; do not edit."] + rows + [""]))
     print(f"{len(tried)} cases tried, {len(refused & set(tried))} refused; {len(taken)} operators")
     print("no case:", " ".join(sorted(known - {operator for operator, _ in tried.values()})))
     print("of no type:", " ".join(sorted({f"{o}@{t}" for o, t in tried.values() if t not in taken.get(o, ())})))

@@ -36,12 +36,6 @@ std::string size_text(double bytes) {
                            : fmt::format("{:.4g} MiB", bytes / (1 << 20));
 }
 
-std::string code_text(const std::string& code) {
-  const IsaRow& known = row(isa_named(code).value_or(Isa::portable));
-  if (known.isa == Isa::portable) return fmt::format("{}: slow, portable code", known.has);
-  return fmt::format("{} ({})", known.has, code);
-}
-
 std::string database_text(const std::string& path) {
   if (path.empty()) return "none: neither $XDG_CACHE_HOME nor $HOME is set; give compile --profile-db FILE";
   if (!file_exists(path)) return path + ", not there yet: the first compilation makes it";
@@ -52,8 +46,7 @@ void print_findings(const PlanningSpeeds& speeds) {
   const Device& device = speeds.device;
   const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
   row("Processor", device.name);
-  row("",
-      fmt::format("{}; {} thread{}", code_text(device.code), device.workers, device.workers == 1 ? "" : "s"));
+  row("", fmt::format("{}; {} thread{}", code_text(device), device.workers, device.workers == 1 ? "" : "s"));
   row("Arithmetic", fmt::format("{:.0f} GFLOP/s of float32, {} registers of {} bytes",
                                 device.flops_per_us / 1e3, device.vector_registers, device.vector_bytes));
   for (const MemoryLevel& level : device.memory)

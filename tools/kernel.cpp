@@ -8,7 +8,6 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/codegen/cuda/print_cuda.h"
 #include "korch/inspect/kernel_run.h"
 #include "korch/kernel/region.h"
 #include "verbs.h"
@@ -42,12 +41,8 @@ tile::ScheduledGraph read_tile_graph(const std::string& path) {
 }
 
 void print_kernel(const tile::ScheduledGraph& graph, Form form, const Device& target) {
-  if (form == Form::cuda) {
-    fmt::print("{}", tile::print_cuda(graph, "kernel0"));
-    return;
-  }
-  if (form == Form::cpp)
-    fmt::print("{}", source_of(graph, target));
+  if (form == Form::cpp || form == Form::cuda)
+    fmt::print("{}", source_of(graph, form == Form::cpp ? target : cuda_device()));
   else
     fmt::print("{}", tile::print(form == Form::tiles ? graph : lowered(graph, target)));
 }

@@ -13,17 +13,11 @@ namespace {
 
 std::vector<onnx::RuleRow> rows_of(const std::string& domain) {
   std::vector<onnx::RuleRow> rows;
-  for (const auto* table : onnx::rule_tables(domain)) rows.insert(rows.end(), table->begin(), table->end());
+  for (const auto& table : onnx::rule_tables(domain)) rows.insert(rows.end(), table.begin(), table.end());
   std::sort(rows.begin(), rows.end(), [](const onnx::RuleRow& a, const onnx::RuleRow& b) {
     return std::string(a.op_type) < b.op_type;
   });
   return rows;
-}
-
-// What its first input may be of; empty where there is none.
-std::string types_of(const std::string& domain, const std::string& op_type) {
-  const auto found = onnx::operator_types().find(op_type);
-  return domain == "ai.onnx" && found != onnx::operator_types().end() ? found->second : "";
 }
 
 void print_operators(bool json) {
@@ -34,7 +28,7 @@ void print_operators(bool json) {
   for (const char* domain : onnx::kDomains)
     for (const onnx::RuleRow& row : rows_of(domain)) {
       const bool ends = row.until < onnx::kLatestOpset;
-      const std::string types = types_of(domain, row.op_type);
+      const std::string types = domain == onnx::kDomains[0] ? onnx::operator_types(row.op_type) : "";
       if (!json)
         fmt::print("{:<14} {:<34} {:>5} {:>7} {:>5}  {}\n", domain, row.op_type, row.since, row.version,
                    ends ? std::to_string(row.until) : "", types);

@@ -68,7 +68,6 @@ Json options_of(const korch_compile_options& given) {
   if (given.budget_s != 0) add("budget", fmt::format("{}", given.budget_s));
   if (given.no_measure != 0) add("measure", "0");
   if (given.no_verify != 0) add("verify", "0");
-  if (given.self_contained != 0) add("self_contained", "1");
   for (uint32_t i = 0; i < given.option_count; ++i) {
     const korch_option& option = given.options[i];
     if (option.name == nullptr || option.value == nullptr)
@@ -93,7 +92,7 @@ void check(const korch_compile_options& options) {
   if ((options.model_path != nullptr) == (options.model_bytes != nullptr))
     throw Error(ErrorKind::usage, "give either model_path or model_bytes");
   if (options.output_path == nullptr) throw Error(ErrorKind::usage, "output_path is not set");
-  if (options.reserved != 0)
+  if (options.reserved[0] != 0 || options.reserved[1] != 0)
     throw Error(ErrorKind::usage, "reserved is 0 in this version of libkorch; it is older than the program");
   if (options.shape_count > 0 && options.shapes == nullptr)
     throw Error(ErrorKind::usage, "shapes is not set");

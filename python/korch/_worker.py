@@ -26,7 +26,7 @@ _KIND_OF_EXIT_CODE = {
     130: _errors.Interrupted,
 }
 _INSTALL = (
-    "apt install libclang-cpp19 libllvm19 libprotobuf-lite32 libdnnl2 libopenblas0 libsqlite3-0 libfmt9 libxxhash0"
+    "apt install libclang-cpp19 libllvm19 libprotobuf-lite32 libopenblas0 libsqlite3-0 libfmt9 libxxhash0"
 )
 _PATIENCE_S = 5  # for the compiler to remove what it wrote
 

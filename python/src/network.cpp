@@ -97,7 +97,7 @@ class Arguments {
     for (nb::object& array : items(arrays, "input", code.inputs.size())) {
       const PlanIo& io = code.inputs[inputs_.size()];
       std::vector<int> open;
-      for (const PlanDimension& dimension : code.dimensions)
+      for (const OpenDimension& dimension : code.dimensions)
         for (const auto& [input, axis] : dimension.axes)
           if (input == static_cast<int>(inputs_.size())) open.push_back(axis);
       const ArrayView& view = hold(std::move(array), io, "input", Access::read, open);

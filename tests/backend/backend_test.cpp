@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "../kernel/graphs.h"
+#include "korch/backend/spell.h"
 #include "korch/backend/stub/stub_backend.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
@@ -27,6 +29,24 @@ TEST(Backends, AreFoundByTheKindOfDevice) {
   Device device;
   device.kind = "abacus";
   expect_unsupported([&] { backend_of(device); }, "'abacus'");
+  expect_unsupported([&] { backend_of(cuda_device()); }, "'cuda'");
+}
+
+// Text needs no backend, and is the device's own.
+TEST(Spelling, IsThatOfTheKindOfDevice) {
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(testing::kSoftmax);
+  const std::string cpp = source_of(graph, cpu_device(Isa::x86_64_v3)),
+                    cuda = source_of(graph, cuda_device());
+  EXPECT_NE(cpp.find("extern \"C\" int32_t k0("), std::string::npos) << cpp;
+  EXPECT_NE(cuda.find("__global__"), std::string::npos) << cuda;
+  EXPECT_NE(tile::print(lowered(graph, cpu_device(Isa::x86_64_v3))), tile::print(graph));
+  EXPECT_EQ(tile::print(lowered(graph, cuda_device())), tile::print(graph));
+  EXPECT_EQ(spelled(graph, cuda_device()).source, cuda);
+  EXPECT_EQ(source_extension(cpu_device(Isa::portable)), "cpp");
+  EXPECT_EQ(source_extension(cuda_device()), "cu");
+  Device device;
+  device.kind = "abacus";
+  expect_unsupported([&] { source_of(graph, device); }, "'abacus'");
 }
 
 TEST(StubBackend, SaysWhatIsMissingAndWhatItCannotDo) {
@@ -37,9 +57,10 @@ TEST(StubBackend, SaysWhatIsMissingAndWhatItCannotDo) {
   EXPECT_EQ(stub.obstacle(device), stub.missing());
   EXPECT_EQ(stub.parts()[0].state, "none: " + stub.missing());
   EXPECT_EQ(stub.compiler(), "");
-  EXPECT_FALSE(stub.calls_libraries());
   expect_unsupported([&] { stub.compile({"source"}, device); }, missing + ", and cannot compile kernels");
   expect_unsupported([&] { stub.compile_command(device); }, missing + ", and cannot name a compiler");
+  const Kernel kernel;
+  expect_unsupported([&] { stub.reproducer({kernel, 0, 0, {}}, device); }, missing + ", and cannot show");
   expect_unsupported([&] { stub.meter(device, 0); }, missing + ", and cannot run or measure kernels");
   expect_unsupported([&] { stub.sample_peaks(device, 1); }, missing + ", and cannot measure");
   const TempDir folder;

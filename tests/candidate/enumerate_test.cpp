@@ -15,6 +15,25 @@
 namespace korch {
 namespace {
 
+// The definition of a candidate alone.
+EnumerateOptions unpruned() {
+  constexpr int kNone = 1 << 20;
+  EnumerateOptions options;
+  options.max_primitives = kNone;
+  options.max_outputs = kNone;
+  options.max_candidates = kNone;
+  options.recompute = false;
+  options.rule_chain = false;
+  options.rule_join = false;
+  options.rule_linear_context = false;
+  options.rule_weighted_window = false;
+  options.rule_linear_parts = false;
+  options.rule_sharing = false;
+  options.rule_sinks = false;
+  options.max_sets_per_sink = 0;
+  return options;
+}
+
 using NodeSet = std::set<NodeId>;
 
 std::vector<NodeId> primitives(const Graph& graph) {
@@ -189,7 +208,7 @@ TEST(Enumerate, UnprunedIsTheStatePairDefinition) {
   std::mt19937 random(1);
   for (int round = 0; round < 150; ++round) {
     const Graph graph = random_graph(random, 3 + round % 6, 0);
-    EXPECT_EQ(enumerated(graph, EnumerateOptions::unpruned()), state_differences(graph)) << print(graph);
+    EXPECT_EQ(enumerated(graph, unpruned()), state_differences(graph)) << print(graph);
     EXPECT_EQ(count_execution_states(graph), static_cast<double>(execution_states(graph).size()))
         << print(graph);
   }
@@ -200,7 +219,7 @@ TEST(Enumerate, UnprunedIsTheDefinitionWithAlternatives) {
   int with_circles = 0;
   for (int round = 0; round < 200; ++round) {
     const Graph graph = random_graph(random, 3 + round % 4, 1 + round % 3);
-    EXPECT_EQ(enumerated(graph, EnumerateOptions::unpruned()), legal_subsets(graph)) << print(graph);
+    EXPECT_EQ(enumerated(graph, unpruned()), legal_subsets(graph)) << print(graph);
     std::map<NodeId, size_t> position;
     for (NodeId id : graph.topological_order()) position.emplace(id, position.size());
     for (const auto& [id, place] : position) {
@@ -222,7 +241,7 @@ TEST(Enumerate, FourChainsOfFour) {
             c + " \"y" + c + "\"\n";
   }
   const Graph graph = parse_graph(text + "}");
-  EXPECT_EQ(enumerated(graph, EnumerateOptions::unpruned()).size(), 40u);
+  EXPECT_EQ(enumerated(graph, unpruned()).size(), 40u);
   EXPECT_EQ(count_execution_states(graph), 625);
 }
 
@@ -260,7 +279,7 @@ TEST(Enumerate, PrunedIsASubsetAndWellFormed) {
     options.recompute = false;
     const Enumeration enumeration = enumerate_candidates(graph, linear_context(), options);
     expect_well_formed(graph, enumeration, options);
-    const std::set<NodeSet> all = enumerated(graph, EnumerateOptions::unpruned());
+    const std::set<NodeSet> all = enumerated(graph, unpruned());
     for (const Candidate& c : enumeration.candidates)
       EXPECT_TRUE(all.contains(NodeSet(c.nodes.begin(), c.nodes.end())));
   }
@@ -353,7 +372,7 @@ TEST(Enumerate, RecomputingCandidatesCanBeScheduled) {
   int not_convex = 0;
   for (int round = 0; round < 300; ++round) {
     const Graph graph = random_graph(random, 4 + round % 6, round % 3);
-    const std::set<NodeSet> convex = enumerated(graph, EnumerateOptions::unpruned());
+    const std::set<NodeSet> convex = enumerated(graph, unpruned());
     for (const Candidate& c : enumerate_candidates(graph, linear_context()).candidates) {
       EXPECT_TRUE(is_schedulable(graph, c)) << print(graph);
       not_convex += convex.contains(NodeSet(c.nodes.begin(), c.nodes.end())) ? 0 : 1;

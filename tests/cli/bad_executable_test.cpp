@@ -116,19 +116,5 @@ TEST_F(BadExecutable, WithADamagedPlan) {
   expect_refused_though_sealed(replaced("\"steps\":", "\"stops\":"), {"plan"}, {"explain"});
 }
 
-TEST_F(BadExecutable, WhoseLibraryIsNotThere) {
-  ModelBuilder b;
-  b.input("x", {64, 64}).output("y");
-  b.node("MatMul", {"x", "x"}, {"y"});
-  write_model("product.onnx", b);
-  ASSERT_EQ(compile("product.onnx", "--no-verify"), 0) << err_;
-  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
-  if (!says("libdnnl.so.2"))
-    GTEST_SKIP() << "korch's own kernel won on this machine: the executable needs no library";
-  good_ = read_file(path("m.so"));
-  expect_refused_though_sealed(replaced("libdnnl.so.2", "libdnnl.so.0"), {"libdnnl.so.0"},
-                               {"run", "bench --rounds 5"});
-}
-
 }  // namespace
 }  // namespace korch

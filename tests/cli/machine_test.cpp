@@ -40,15 +40,12 @@ TEST_F(Machine, MoreWorkersThanCanBeMeasuredAreRefusedByBothNumbers) {
   EXPECT_TRUE(says("option threads: a whole number from 0 to 1024, not '1025'")) << err_;
 }
 
-// Each worker has a place in a library's call, however many there are.
 TEST_F(Machine, AConvolutionRunsWithAnyNumberOfWorkers) {
   ModelBuilder b;
   b.input("x", {8, 32, 20, 20}).initializer("w", HostTensor(TensorType{DType::f32, {64, 32, 3, 3}}));
   b.output("y").node("Conv", {"x", "w"}, {"y"});
   write_model("conv.onnx", b);
   ASSERT_EQ(compile("conv.onnx", "--no-measure --strategy greedy"), 0) << err_;
-  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
-  if (!says("onednn")) GTEST_SKIP() << "korch's own kernel won on this machine: no library is called";
   for (const int workers : {2, 300, 1024}) {
     EXPECT_EQ(run("run " + path("m.so") + " --threads " + std::to_string(workers)), 0) << workers << err_;
     EXPECT_EQ(says(text_of(workers)), workers > usable_cpus()) << err_;

@@ -15,7 +15,7 @@
 #include "korch/codegen/packing.h"
 #include "korch/interp/interpreter.h"
 #include "korch/runtime/abi.h"
-#include "korch/runtime/library.h"
+#include "offsets.h"
 #include "tile_graph_check.h"
 
 namespace korch::testing {
@@ -27,13 +27,13 @@ constexpr int64_t kInterpretedElements = 2000;  // of larger results the compile
 
 using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 
-Packing layout_packing(const Layout& layout, size_t rank) {
-  Packing packing{"layout", {}};
-  for (size_t i = 0; i < rank; ++i)
-    packing.params.push_back(layout.order.empty() ? static_cast<int64_t>(i) : layout.order[i]);
-  packing.params.push_back(layout.block_axis);
-  packing.params.push_back(layout.block);
-  return packing;
+std::string laid_out(const HostTensor& tensor, const Layout& layout) {
+  std::string bytes(static_cast<size_t>(physical_bytes(tensor.type(), layout)), '\0');
+  const size_t element = size_bytes(tensor.dtype());
+  for_each_offset(tensor.type(), layout, [&](int64_t i, int64_t at) {
+    std::memcpy(bytes.data() + at * element, static_cast<const char*>(tensor.raw()) + i * element, element);
+  });
+  return bytes;
 }
 
 void add_buffer(Buffers& buffers, const std::string& bytes) {
@@ -44,15 +44,9 @@ void add_buffer(Buffers& buffers, const std::string& bytes) {
 HostTensor read_output(const TensorType& type, const Layout& layout, const char* bytes) {
   HostTensor result(type);
   const size_t element = size_bytes(type.dtype);
-  std::vector<int64_t> index(type.shape.size(), 0);
-  for (int64_t i = 0; i < type.elements(); ++i) {
-    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * element,
-                bytes + element_offset(type.shape, layout, index) * element, element);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < type.shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
+  for_each_offset(type, layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(result.mutable_raw()) + i * element, bytes + at * element, element);
+  });
   return result;
 }
 
@@ -82,22 +76,8 @@ int32_t run_phases(const Kernel& kernel, const std::vector<korch_kernel_fn>& fun
   return 0;
 }
 
-// Compiles generated code, or prepares a library call, and runs it.
+// Compiles generated code and runs it.
 void execute(const Kernel& kernel, Isa isa, int32_t status, std::vector<void*>& args) {
-  if (!kernel.call.library.empty()) {
-    const rt::LibraryFunction* library =
-        rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
-    ASSERT_NE(library, nullptr);
-    uint64_t scratch_bytes = 0;
-    int32_t code = 0;
-    void* state = library->ops->create(
-        kernel.call.params.data(), static_cast<uint32_t>(kernel.call.params.size()),
-        kernel.call.floats.data(), static_cast<uint32_t>(kernel.call.floats.size()), &scratch_bytes, &code);
-    ASSERT_NE(state, nullptr) << "the library refuses the call";
-    EXPECT_EQ(run_phases(kernel, {library->run}, state, scratch_bytes, args), status);
-    library->ops->destroy(state);
-    return;
-  }
   Result<std::string> object = compile_object(kernel.source, name(isa));
   ASSERT_TRUE(object.ok()) << object.refusal().detail << "\n" << kernel.source;
   LoadedKernels loaded;
@@ -153,21 +133,18 @@ void compare(const HostTensor& actual, const HostTensor& expected, double tolera
                               << element_as_double(expected, std::max<int64_t>(at, 0));
 }
 
-// False when a library declined.
-bool check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
+void check_one(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                const Device& target, const Reference& reference, const CheckOptions& options) {
   const std::string what = to_string(implementation) + " for " + target.code;
   SCOPED_TRACE(what);
   Result<Kernel> generated = generate(graph, candidate, implementation, target);
-  if (!generated.ok() && generated.refusal().reason == RefusalReason::library_refused) return false;
   EXPECT_TRUE(generated.ok()) << generated.refusal().detail;
-  if (!generated.ok()) return true;
+  if (!generated.ok()) return;
   const Kernel& kernel = generated.value();
 
   Buffers buffers;
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
-    add_buffer(buffers, pack(reference.inputs[i], layout_packing(implementation.input_layouts[i],
-                                                                 reference.inputs[i].shape().size())));
+    add_buffer(buffers, laid_out(reference.inputs[i], implementation.input_layouts[i]));
   for (size_t i = 0; i < candidate.constants.size(); ++i)
     add_buffer(buffers, pack(*graph.constant(candidate.constants[i]), kernel.constant_packing[i]));
   const size_t first_output = buffers.size();
@@ -178,7 +155,7 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   std::vector<void*> args;
   for (const auto& buffer : buffers) args.push_back(buffer->data());
   execute(kernel, *isa_named(target.code), options.status, args);
-  if (options.status != 0) return true;
+  if (options.status != 0) return;
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     compare(read_output(graph.value(candidate.outputs[i]).type, implementation.output_layouts[i],
                         buffers[first_output + i]->data()),
@@ -186,7 +163,6 @@ bool check_one(const Graph& graph, const Candidate& candidate, const Implementat
   if (element_count(graph.value(candidate.outputs[0]).type.shape) <= kInterpretedElements)
     check_tile_graph(graph, candidate, implementation, target, reference.inputs, reference.outputs,
                      kOneByOne * options.tolerance, what);
-  return true;
 }
 
 }  // namespace
@@ -213,7 +189,6 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   target.memory[0].bytes = std::min(target.memory[0].bytes, options.l2_bytes);
   target.memory[1].bytes = options.l2_bytes;
   target.memory[2].bytes = options.l3_bytes;
-  target.library_calls = family.rfind("onednn", 0) == 0;
   const Candidate candidate = whole_graph(graph);
   std::vector<Refusal> refused;
   const Reference reference = reference_for(graph, std::move(inputs), options);
@@ -227,8 +202,10 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
     if (implementation.family != family) continue;
     std::vector<Implementation> ways = {implementation};
     if (options.rescheduled) ways = rescheduled(graph, candidate, implementation, target);
-    for (const Implementation& way : ways)
-      ran += check_one(graph, candidate, way, target, reference, options);
+    for (const Implementation& way : ways) {
+      check_one(graph, candidate, way, target, reference, options);
+      ++ran;
+    }
   }
   return ran;
 }

@@ -94,21 +94,6 @@ Graph convolution(const Finish& tail, int64_t taps) {
   return graph;
 }
 
-// Few channels in each of four groups: the library multiplies matrices that it unfolds.
-Graph grouped_convolution(const Finish& tail) {
-  Graph graph;
-  const ValueId x = graph.add_input({DType::f32, {2, 60, 9, 2}}, "x");
-  ConvAttrs attrs;
-  attrs.strides = attrs.dilations = {1, 1};
-  attrs.pads_before = attrs.pads_after = {4, 4};
-  attrs.output_padding = {0, 0};
-  attrs.group = 4;
-  const HostTensor w = random_tensor({DType::f32, {16, 15, 9, 9}}, 3, 0.25);
-  const ValueId y = tail(graph, graph.add(Op::Conv, attrs, {x, graph.add_constant(w, "w")}));
-  graph.set_outputs({y}, {"y"});
-  return graph;
-}
-
 Graph product(const Finish& tail) {
   Graph graph;
   const ValueId a = graph.add_input({DType::f32, {24, 32}}, "a");
@@ -123,19 +108,6 @@ int check(const Graph& graph, const std::string& family, Isa isa, int64_t row) {
   put_special_values(data, row);
   return check_family(graph, family, {.isa = isa, .accuracy = Accuracy::strict, .tolerance = 5e-5},
                       {std::move(data)});
-}
-
-// What the library has to keep here decides which of its post-ops are used (vendor/post_ops.cpp).
-TEST(SpecialValues, LibraryCalls) {
-  const Isa isa = isas_that_run_here().back();
-  EXPECT_GE(check(convolution(mish, 3), "onednn_conv", isa, 16), 1);
-  EXPECT_GE(check(product(residual), "onednn_matmul", isa, 32), 1);
-  for (const NamedTail& tail : finishes()) {
-    SCOPED_TRACE(tail.name);
-    for (const int64_t taps : {1, 3}) check(convolution(tail.tail, taps), "onednn_conv", isa, 16);
-    check(grouped_convolution(tail.tail), "onednn_conv", isa, 60 * 18 + 7);
-    check(product(tail.tail), "onednn_matmul", isa, 32);
-  }
 }
 
 // All of the chain at once: each kernel takes a compilation.

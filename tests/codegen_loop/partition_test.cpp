@@ -10,7 +10,7 @@
 #include "guarded_buffer.h"
 #include "kernel_runner.h"
 #include "korch/backend/cpu/compiler.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/backend/spell.h"
 #include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/passes/passes.h"
 #include "korch/kernel/interpret.h"
@@ -161,7 +161,7 @@ HostTensor run(const tile::ScheduledGraph& graph, const Kernel& kernel, Isa isa,
 // Runs on this instruction set; gives the printed C++ of the phase.
 std::string check_panel(const std::string& text, Isa isa) {
   const tile::ScheduledGraph graph = tile::parse_tile_graph(text);
-  const Kernel kernel = tile::cpu_kernel(graph, test_target(isa));
+  const Kernel kernel = spelled(graph, test_target(isa));
   const std::vector<HostTensor> arguments = arguments_of(graph);
   const HostTensor expected = tile::interpret(graph, arguments, tile::Arithmetic::native)[0];
   const HostTensor actual = run(graph, kernel, isa, arguments);

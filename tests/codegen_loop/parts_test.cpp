@@ -5,7 +5,7 @@
 #include "../kernel/graphs.h"
 #include "kernel_runner.h"
 #include "korch/backend/cpu/compiler.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/backend/spell.h"
 #include "korch/kernel/interpret.h"
 #include "korch/runtime/abi.h"
 
@@ -19,7 +19,7 @@ TEST(ReductionsInParts, GoOnFromWhatIsStored) {
       HostTensor::of<int32_t>(DType::i32, {12}, {1, 2, 1, 1, 3, 1, 1, -1, 1, 1, 5, 1})};
   const std::vector<HostTensor> expected = tile::interpret(graph, arguments, tile::Arithmetic::float64);
   for (Isa isa : runnable_isas()) {
-    const Kernel kernel = tile::cpu_kernel(graph, test_target(isa));
+    const Kernel kernel = spelled(graph, test_target(isa));
     LoadedKernels loaded;
     const auto function = reinterpret_cast<korch_kernel_fn>(
         loaded.load(compile_object(kernel.source, name(isa)).value(), {kernel.phases[0].symbol}).value()[0]);

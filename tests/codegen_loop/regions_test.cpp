@@ -10,7 +10,7 @@
 #include "generate.h"
 #include "kernel_runner.h"
 #include "korch/backend/cpu/compiler.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/backend/spell.h"
 #include "korch/ir/text.h"
 #include "korch/kernel/region.h"
 #include "korch/runtime/abi.h"
@@ -32,7 +32,7 @@ bool is_read_only(const Buffer& buffer) {
 class LoadedGraph {
  public:
   LoadedGraph(tile::ScheduledGraph graph, const Device& target)
-      : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
+      : graph_(std::move(graph)), kernel_(spelled(graph_, target)) {
     const std::string object = compile_object(kernel_.source, target.code).value();
     std::vector<std::string> symbols;
     for (const KernelPhase& phase : kernel_.phases) symbols.push_back(phase.symbol);

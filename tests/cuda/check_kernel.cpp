@@ -248,7 +248,7 @@ KernelCheck check_kernel(Gpu& device, const Graph& graph, const Candidate& candi
   for (size_t i = 0; i < candidate.inputs.size(); ++i)
     arguments.add(laid_out(reference.values.at(candidate.inputs[i]), launch.input_layouts[i]));
   for (size_t i = 0; i < candidate.constants.size(); ++i)
-    arguments.add(pack_generated(reference.values.at(candidate.constants[i]), launch.constant_packing[i]));
+    arguments.add(pack(reference.values.at(candidate.constants[i]), launch.constant_packing[i]));
   const size_t first_output = arguments.size();
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     arguments.add(static_cast<size_t>(

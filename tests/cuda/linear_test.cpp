@@ -30,7 +30,7 @@ TEST_P(LinearCases, AgreeWithInterpreter) {
   for (const Implementation& way : ways_) {
     const Result<CudaKernel> kernel = generate_cuda(graph_, candidate_, way, "k0");
     ASSERT_TRUE(kernel.ok()) << to_string(way) << ": " << kernel.refusal().detail;
-    const tile::ScheduledGraph tiles = tile_graph(graph_, candidate_, way, cuda_target()).value();
+    const tile::ScheduledGraph tiles = tile_graph(graph_, candidate_, way, cuda_device()).value();
     ASSERT_EQ(tile::structural_fault(tiles), "") << to_string(way);
     ASSERT_EQ(tile::coverage_fault(tiles), "") << to_string(way);
     ASSERT_EQ(check_emulated(graph_, candidate_, reference, kernel.value(), way), "");

@@ -1,4 +1,4 @@
-// Compile that heals itself: kernels that are wrong on purpose, that fail, that a library refuses.
+// Compile that heals itself: kernels that are wrong on purpose, and that fail.
 #include "korch/driver/heal.h"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,6 @@ class Heal : public ::testing::Test {
   void SetUp() override {
     options_.threads = 2;
     options_.measure = false;  // which kernels are chosen does not depend on the machine's mood
-    options_.self_contained = true;
     options_.database_path = path("k.db");
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -352,32 +351,6 @@ TEST_F(Heal, ReproducersWithoutArgumentsOnlyCompile) {
   const auto [code, text] = run_reproducer(kernel);
   EXPECT_EQ(code, 2) << text;
   EXPECT_EQ(text, "compiled; the arguments were not kept\n");
-}
-
-// A library that refuses what the plan asks of it; the plan and the message stand for the executable.
-TEST_F(Heal, RefusedLibraryCallsAreNamedAndStruck) {
-  Graph graph = one_exp();
-  options_.strategy = Strategy::unfused;
-  Plan plan = compile(graph).plan;
-  plan.kernels[0].source.clear();
-  plan.kernels[0].call = {"onednn", "conv", {-1}, {}};
-  const std::optional<Fault> fault = find_fault(graph, plan, path("temporary/draft.so"), "m.so", true);
-  ASSERT_TRUE(fault.has_value());
-  EXPECT_EQ(fault->error.kind(), ErrorKind::io);
-  const std::string message = fault->error.what();
-  EXPECT_NE(message.find("step 0 (Exp"), std::string::npos) << message;
-  EXPECT_NE(message.find("onednn refuses this conv"), std::string::npos) << message;
-  EXPECT_EQ(message.find("draft"), std::string::npos) << message;
-  ASSERT_EQ(fault->kernels.size(), 1U);
-
-  Strikes strikes(nullptr, native());
-  Healer healer(path("m.so"), native(), &strikes);
-  EXPECT_EQ(healer.heal(*fault, options_).size(), 1U);
-  EXPECT_TRUE(strikes.find(plan.kernels[0]).has_value());
-  EXPECT_NE(read_file(reproducer(plan.kernels[0]) + "/about.txt").find("call: onednn conv"),
-            std::string::npos);
-  for (int round = 1; round < Healer::kMostRounds; ++round) healer.heal(*fault, options_);
-  EXPECT_THROW(healer.heal(*fault, options_), Error);
 }
 
 TEST_F(Heal, WhereNoKernelIsToBlameThePlanBecomesStrict) {

@@ -98,14 +98,14 @@ TEST_F(BudgetTest, AStepWithoutOtherWaysHasNone) {
 }
 
 TEST(PlanLeasts, AreWhereASmallerPlanEnds) {
-  const std::vector<PlanDimension> one = {{"n", 3, 64, {}}};
+  const std::vector<OpenDimension> one = {{"n", 3, 64, {}}};
   const std::vector<PlanBounds> plans = {{{"n", 64}}, {{"n", 16}}, {{"n", 32}}, {{"n", 4}}};
   const auto least = [&](size_t plan) { return plan_leasts(plans[plan], plans, one).at("n"); };
   EXPECT_EQ(least(0), 33);
   EXPECT_EQ(least(1), 5);
   EXPECT_EQ(least(2), 17);
   EXPECT_EQ(least(3), 3);
-  const std::vector<PlanDimension> two = {{"n", 4, 64, {}}, {"m", 1, 8, {}}};
+  const std::vector<OpenDimension> two = {{"n", 4, 64, {}}, {"m", 1, 8, {}}};
   const std::vector<PlanBounds> all = {
       {{"n", 64}, {"m", 8}}, {{"n", 16}, {"m", 8}}, {{"n", 32}, {"m", 4}}, {{"n", 64}, {"m", 2}}};
   EXPECT_EQ(plan_leasts(all[0], all, two), (PlanBounds{{"n", 17}, {"m", 3}}));

@@ -48,7 +48,6 @@ class LaunchesTest : public testing::Test {
     CompileOptions options;
     options.threads = 2;
     options.strategy = Strategy::greedy;
-    options.self_contained = true;  // a library's kernels say nothing of their sums
     options.schedule = PlanSchedule::barrier;
     options.database_path = path("k.db");
     options.launch.ways = ways;

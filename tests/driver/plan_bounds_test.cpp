@@ -37,7 +37,7 @@ TEST(PlanBounds, BothSidesOfAnImage) {
 }
 
 TEST(PlanBounds, ManyDimensions) {
-  std::vector<PlanDimension> many;
+  std::vector<OpenDimension> many;
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"})
     many.push_back({name, 1, 64, {}});
   EXPECT_LE(plan_bounds(many).size(), kMostPlans);

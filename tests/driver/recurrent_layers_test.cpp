@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../plan/task_graph_reader.h"
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
 #include "korch/ir/recurrence.h"
 #include "korch/package/loaded.h"
-#include "korch/plan/task_graph.h"
 #include "korch/plan/task_schedule.h"
 
 namespace korch {

@@ -83,7 +83,7 @@ class Faults : public testing::Test {
     b.node("Exp", {"p"}, {"y"});
     write_file(path("m.onnx"), b.bytes());
     ASSERT_EQ(run({KORCH_PROGRAM, "compile", path("m.onnx"), "-o", path("old.so"), "--threads", "1",
-                   "--self-contained", "--no-measure", "--no-profile-db"}),
+                   "--no-measure", "--no-profile-db"}),
               0);
   }
   std::string path(const std::string& name) const {

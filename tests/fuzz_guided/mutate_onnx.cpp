@@ -71,10 +71,10 @@ class Mutation {
   static const std::vector<std::string>& operators() {
     static const std::vector<std::string> names = [] {
       std::vector<std::string> result;
-      for (const auto* rows : {&onnx::elementwise_rules(), &onnx::shape_rules(), &onnx::layout_rules(),
-                               &onnx::indexing_rules(), &onnx::reduction_rules(), &onnx::linear_rules(),
-                               &onnx::pooling_rules(), &onnx::normalization_rules(), &onnx::resize_rules()})
-        for (const onnx::RuleRow& row : *rows) result.push_back(row.op_type);
+      for (const auto& rows : {onnx::elementwise_rules(), onnx::shape_rules(), onnx::layout_rules(),
+                               onnx::indexing_rules(), onnx::reduction_rules(), onnx::linear_rules(),
+                               onnx::pooling_rules(), onnx::normalization_rules(), onnx::resize_rules()})
+        for (const onnx::RuleRow& row : rows) result.push_back(row.op_type);
       return result;
     }();
     return names;

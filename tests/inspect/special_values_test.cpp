@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "korch/inspect/verify.h"
-#include "korch/runtime/cpu/onednn.h"
 
 namespace korch {
 namespace {
@@ -112,24 +111,6 @@ TEST(SpecialValues, StepsWithoutThemAreJudgedAsEver) {
   };
   EXPECT_FALSE(passes(plain));
   EXPECT_TRUE(passes(special));
-}
-
-// The library's Winograd excuses the step that calls it, and no other.
-TEST(SpecialValues, AStepSpreadsByItsOwnKernel) {
-  Plan plan;
-  plan.kernels.resize(2);
-  constexpr size_t kField = offsetof(rt::OnednnCall, winograd) / sizeof(int64_t);
-  plan.kernels[1].call.library = "onednn";
-  plan.kernels[1].call.params.assign(kField + 1, 1);
-  plan.steps.resize(2);
-  for (int i : {0, 1}) plan.steps[i].kernel = i;
-  const HostTensor special = floats({1, kNaN});
-  const auto passes = [&](size_t step) {
-    return compare_special_step(plan, plan.steps[step], {&special}, tolerance_of({1, 2}), floats({1, kNaN}))
-        .passed();
-  };
-  EXPECT_FALSE(passes(0));
-  EXPECT_TRUE(passes(1));
 }
 
 // By what the plan uses.

@@ -98,7 +98,7 @@ constexpr const char* kInOrder = R"(kernel {
 )";
 
 // The largest numbers of a row that lie apart from one another.
-inline const char* const kSuppress = R"(kernel {
+constexpr const char* kSuppress = R"(kernel {
   in0: f32[12]
   out0: i64[6]
   temp0: i64[12]
@@ -169,5 +169,7 @@ constexpr const char* kInParts = R"(kernel {
   }
 }
 )";
+
+constexpr const char* kGraphs[] = {kSoftmax, kWindows, kInOrder, kSuppress, kInParts};
 
 }  // namespace korch::testing

@@ -24,8 +24,23 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(TileText, RoundTrips) {
-  for (const char* text : {kSoftmax, kWindows, kInOrder, kSuppress, kInParts})
-    EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
+  for (const char* text : kGraphs) EXPECT_EQ(tile::print(tile::parse_tile_graph(text)), text);
+}
+
+TEST(TileText, EachKindOfNestHasAGraph) {
+  for (const tile::NestKindRow& row : tile::kNestKinds) {
+    int nests = 0;
+    for (const char* text : kGraphs)
+      for (const tile::Phase& phase : tile::parse_tile_graph(text).phases)
+        for (const tile::Nest& nest : phase.nests) nests += nest.kind == row.kind;
+    EXPECT_GT(nests, 0) << row.name << ": a graph in graphs.h";
+  }
+}
+
+TEST(TileText, RefusesWhatIsNoKindByNamingAll) {
+  const std::string told = refusal(replaced(kSoftmax, "reduce max", "sort max"));
+  for (const tile::NestKindRow& row : tile::kNestKinds)
+    EXPECT_NE(told.find(row.name), std::string::npos) << row.name << ": " << told;
 }
 
 constexpr const char* kEverything = R"(kernel {

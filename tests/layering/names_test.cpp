@@ -105,5 +105,19 @@ TEST(Names, OfPrimitivesAndFamiliesStayBelow) {
   EXPECT_GT(files, 50);
 }
 
+// What each builds is in a golden (tests/text/tiles), but of calls, which build nothing.
+TEST(Families, EachHasAGolden) {
+  const Names calls = {"loop_end", "onednn_conv", "onednn_matmul"};
+  std::string cases;
+  for (const auto& entry : fs::directory_iterator(kTree / "tests/text/tiles")) {
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    cases += text.str();
+  }
+  for (const std::string& family : families())
+    EXPECT_NE(calls.contains(family), cases.find("// RUN: tiles " + family + " ") != std::string::npos)
+        << family << ": a case in tests/text/tiles";
+}
+
 }  // namespace
 }  // namespace korch

@@ -12,8 +12,8 @@
 
 #include "compare.h"
 #include "kernel_runner.h"
+#include "korch/backend/spell.h"
 #include "korch/base/error.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/tensor/element.h"
@@ -171,7 +171,7 @@ class KernelCheck {
     }
     const double tolerance = std::max(kLeast, kNoise * noise);
     tile::ScheduledGraph tiles = tile_graph_of(alone.graph, alone.candidate, way, kernel_.reorder).value();
-    Kernel kernel = tile::cpu_kernel(tiles, model_target());
+    Kernel kernel = spelled(tiles, model_target());
     if (interpreted)
       check_tiles(std::move(tiles), alone.graph, alone.candidate, way, model_target(), inputs, expected,
                   tolerance, "tile graph");

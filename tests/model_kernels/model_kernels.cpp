@@ -120,7 +120,6 @@ Device model_target() {
   for (const IsaRow& level : kIsas)
     if (runs_here(level.isa)) best = level.isa;
   Device target = cpu_device(best, 2);
-  target.library_calls = false;
   return target;
 }
 

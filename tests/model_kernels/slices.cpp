@@ -8,8 +8,8 @@
 
 #include "compare.h"
 #include "guarded_buffer.h"
+#include "korch/backend/spell.h"
 #include "korch/base/error.h"
-#include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/kernel/interpret.h"
 #include "korch/runtime/abi.h"
 #include "korch/tensor/element.h"
@@ -52,7 +52,7 @@ bool is_written(const tile::Buffer& buffer) {
 }  // namespace
 
 Slices::Slices(tile::ScheduledGraph graph, const Device& target, double low, double high)
-    : graph_(std::move(graph)), kernel_(tile::cpu_kernel(graph_, target)) {
+    : graph_(std::move(graph)), kernel_(spelled(graph_, target)) {
   std::vector<std::string> symbols;
   for (const KernelPhase& phase : kernel_.phases) symbols.push_back(phase.symbol);
   const std::string object = compile_traced(kernel_.source, target.code);

@@ -82,13 +82,12 @@ TEST(OptionTable, PresetsAreValues) {
     set_option(set, kAll, row.name, row.preset);
   }
   const CompileOptions &a = untouched.compile, &b = set.compile;
-  EXPECT_EQ(
-      std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive, a.alternatives,
-               a.measure, a.other_schedules, a.self_contained, a.verify, a.heal, a.launch.ways, a.schedule,
-               a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
-      std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive, b.alternatives,
-               b.measure, b.other_schedules, b.self_contained, b.verify, b.heal, b.launch.ways, b.schedule,
-               b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
+  EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
+                     a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.launch.ways,
+                     a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
+            std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
+                     b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.launch.ways,
+                     b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
             std::tie(set.cache, set.compiler, set.instances, set.constants));
 }
@@ -133,7 +132,7 @@ TEST(OptionTable, EachUserHasItsRows) {
     std::set<std::string> names;
     for (const OptionRow& row : option_rows(user)) names.insert(row.name);
     for (const char* name : {"threads", "accuracy", "seed", "strategy", "measure", "verify", "heal",
-                             "schedule", "self_contained", "database", "budget", "rule", "alternatives"})
+                             "schedule", "other_schedules", "database", "budget", "rule", "alternatives"})
       EXPECT_EQ(names.count(name), 1u) << name << " of user " << user;
     for (const OptionRow& row : option_rows(kAll & ~user)) {
       if (names.count(row.name) != 0) continue;

@@ -7,6 +7,7 @@
 #include "korch/base/error.h"
 #include "random_tasks.h"
 #include "removed_edges.h"
+#include "task_graph_reader.h"
 
 namespace korch::testing {
 namespace {

@@ -80,7 +80,7 @@ Plan small_plan() {
   add_primitive(first, "%conv = Conv(%x, %w)", {0, 1}, {2}, {0}, 3000);
   add_primitive(first, "%a = Relu(%conv)", {2}, {3}, {1}, 1000);
   plan.kernels[0].source.clear();
-  plan.kernels[0].call.library = "onednn";
+  plan.kernels[0].call.library = "korch";
   plan.kernels[0].call.function = "conv";
   plan.steps.push_back(first);
 

@@ -78,7 +78,7 @@ TEST(ReportData, StepsTellWhatTheyAreAndWhatTheyCouldBe) {
   EXPECT_EQ(steps[0]["category"], "linear");
   EXPECT_EQ(steps[1]["category"], "elementwise");
   EXPECT_EQ(steps[2]["category"], "layout");
-  EXPECT_EQ(steps[0]["library"], "onednn");
+  EXPECT_EQ(steps[0]["library"], "korch");
   EXPECT_EQ(steps[0]["primitives"][1]["also_in"], Json::array({1}));
   EXPECT_EQ(steps[1]["primitives"][0]["also_in"], Json::array({0}));
   EXPECT_FALSE(steps[1]["primitives"][1].contains("also_in"));

@@ -25,7 +25,6 @@ TEST(RunLine, OfNoTargetIsTheSameOnEveryMachine) {
   const Device target = parse_run_line("plan").target;
   EXPECT_EQ(target.code, name(Isa::x86_64_v3));
   EXPECT_EQ(target.workers, 2);
-  EXPECT_FALSE(target.library_calls);
 }
 
 TEST(RunLine, IsRefusedByName) {

@@ -9,7 +9,6 @@
 
 #include "korch/base/usable_cpus.h"
 #include "korch/candidate/candidate.h"
-#include "korch/codegen/cuda/cuda_kernel.h"
 #include "korch/codegen/implementation.h"
 #include "korch/fission/fission.h"
 #include "korch/interp/interpreter.h"
@@ -95,11 +94,10 @@ constexpr int kThreads = 2;  // where a run line states none
 
 // Its caches, name and speeds are no machine's.
 Device target_named(const std::string& name) {
-  if (name == "gpu") return with_nominal_speeds(cuda_target());
+  if (name == "gpu") return with_nominal_speeds(cuda_device());
   if (const std::optional<Isa> isa = isa_named(name)) {
     Device device = with_nominal_speeds(cpu_device(*isa, kThreads));
     device.name = "of a text test";
-    device.library_calls = false;
     return device;
   }
   throw Error(ErrorKind::usage, "unknown target '" + name + "'");

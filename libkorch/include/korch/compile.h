@@ -71,9 +71,8 @@ typedef struct korch_compile_options {
   double budget_s;      /* seconds that it may take, about; 0: no limit */
   int32_t no_measure;   /* not 0: plan on lower bounds of the kernels' times alone: quick, and slower code */
   int32_t no_verify;    /* not 0: the executable is not compared with the network in float64 */
-  int32_t self_contained; /* not 0: generated kernels only: running needs no vendor library */
-  int32_t reserved;       /* 0 */
-  const char* program;    /* the compiler; null: the one installed with this library */
+  int32_t reserved[2];  /* 0 */
+  const char* program;  /* the compiler; null: the one installed with this library */
   /* Called with `user` on the caller's thread, as work goes on; total is 0 where it is not known. Not 0 ends
    * the compilation with KORCH_ERROR_INTERRUPTED. */
   int32_t (*progress)(void* user, const char* stage, int64_t done, int64_t total);

@@ -55,7 +55,7 @@ struct CompilerOptions {
   std::string database;          // empty: below ~/.cache
   bool use_database = true;
   double budget_s = 0;
-  bool measure = true, verify = true, self_contained = false;
+  bool measure = true, verify = true;
   std::vector<std::pair<std::string, std::string>> options;  // further ones: {"schedule", "barrier"}
   std::string program;                                       // empty: the one installed with libkorch
   // False ends the compilation. What it throws ends it too, and is thrown on.
@@ -118,7 +118,6 @@ inline std::vector<std::string> compile(korch_compile_options& c, const std::str
   c.budget_s = options.budget_s;
   c.no_measure = !options.measure;
   c.no_verify = !options.verify;
-  c.self_contained = options.self_contained;
   c.program = options.program.empty() ? nullptr : options.program.c_str();
   c.progress = options.progress ? on_progress : nullptr;
   c.warn = on_warning;

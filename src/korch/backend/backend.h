@@ -22,6 +22,23 @@ struct BackendPart {
   std::string state;       // its version, or why it is not there
 };
 
+// A kernel that is shown by itself, with the results that it should have, as files beside those of
+// Backend::reproducer: input_0.bin, ..., constant_0.bin, expected_0.bin, allowed_0.bin. No outputs: there are
+// none.
+struct ReproducedKernel {
+  struct Output {
+    DType type;
+    size_t bytes;
+  };
+  const Kernel& kernel;
+  size_t inputs, constants;  // their numbers
+  std::vector<Output> outputs;
+};
+
+struct TextFile {
+  std::string name, text;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -31,7 +48,6 @@ class Backend {
   // Why this process cannot run and measure the device's code: "this machine cannot ..."; "": it can.
   virtual std::string obstacle(const Device& device) const = 0;
   // Whether kernels may be calls of a vendor's library.
-  virtual bool calls_libraries() const = 0;
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 
@@ -42,6 +58,9 @@ class Backend {
   virtual std::string compiler() const = 0;
   // The shell command that compiles a kernel's text to the same code; the file's name follows it.
   virtual std::string compile_command(const Device& device) const = 0;
+  // Of a folder whose `sh run.sh` compiles the kernel, runs it, and ends with 1 where its results are too far
+  // from what they should be; where there are none it compiles alone, and ends with 2. Without korch.
+  virtual std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const = 0;
   // The object of each source, in their order, made on as many threads as the device has workers. The same
   // source gives the same bytes.
   virtual std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
@@ -57,7 +76,7 @@ class Backend {
                               const std::function<void()>& constants_are_written) const = 0;
 };
 
-// Error{unsupported} for a kind that has no row.
+// Error{unsupported} for a kind that has none.
 const Backend& backend_of(const Device& device);
 // Whether this process can run and measure the device's code.
 bool is_here(const Device& device);
@@ -66,7 +85,7 @@ bool is_here(const Device& device);
 PackageReport write_executable(const PackageInput& input, const std::string& path);
 PackageReport write_executable(PackageInput&& input, const std::string& path);
 
-// The rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
+// Of the rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
 const Backend& cpu_backend();
 
 }  // namespace korch

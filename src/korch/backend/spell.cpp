@@ -1,17 +1,21 @@
 #include "korch/backend/spell.h"
 
+#include "korch/backend/target_row.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
-#include "korch/codegen/passes/passes.h"
 
 namespace korch {
 
 tile::ScheduledGraph lowered(tile::ScheduledGraph graph, const Device& device) {
-  tile::lower_for_cpu(graph, device);
+  target_row(device).lower(graph, device);
   return graph;
 }
 
 std::string source_of(const tile::ScheduledGraph& graph, const Device& device) {
-  return tile::cpu_source(graph, device);
+  return target_row(device).print(lowered(graph, device), device);
+}
+
+std::string source_extension(const Device& device) {
+  return target_row(device).extension;
 }
 
 Kernel spelled(const KernelSpec& spec, const Device& device) {
@@ -21,7 +25,9 @@ Kernel spelled(const KernelSpec& spec, const Device& device) {
 }
 
 Kernel spelled(const tile::ScheduledGraph& graph, const Device& device) {
-  return tile::cpu_kernel(graph, device);
+  Kernel kernel = tile::cpu_launch(graph, device);
+  kernel.source = source_of(graph, device);
+  return kernel;
 }
 
 }  // namespace korch

@@ -10,6 +10,8 @@ namespace korch {
 tile::ScheduledGraph lowered(tile::ScheduledGraph graph, const Device& device);
 // The device's source text of a graph that is not lowered.
 std::string source_of(const tile::ScheduledGraph& graph, const Device& device);
+// Of a file with such a text: "cpp".
+std::string source_extension(const Device& device);
 // The kernel with its source; a call of a library as it is.
 Kernel spelled(const KernelSpec& spec, const Device& device);
 // The same for a graph alone, with its grid and memory.

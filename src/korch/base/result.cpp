@@ -1,31 +1,15 @@
 #include "korch/base/result.h"
 
+#include <iterator>
+
 namespace korch {
 
 const char* name(RefusalReason reason) {
-  switch (reason) {
-    case RefusalReason::no_kernel_family:
-      return "no kernel family";
-    case RefusalReason::unsupported_type:
-      return "unsupported type";
-    case RefusalReason::unsupported_layout:
-      return "unsupported layout";
-    case RefusalReason::redundant_work:
-      return "redundant work";
-    case RefusalReason::scratch_too_large:
-      return "scratch too large";
-    case RefusalReason::compile_failed:
-      return "compile failed";
-    case RefusalReason::library_refused:
-      return "library refused";
-    case RefusalReason::run_failed:
-      return "run failed";
-    case RefusalReason::struck:
-      return "struck";
-    case RefusalReason::out_of_memory:
-      return "out of memory";
-  }
-  return "?";
+  static constexpr const char* kNames[] = {
+      "no kernel family", "unsupported type", "unsupported layout", "redundant work", "scratch too large",
+      "compile failed",   "library refused",  "run failed",         "out of memory",  "struck"};
+  static_assert(std::size(kNames) == static_cast<size_t>(RefusalReason::struck) + 1);
+  return kNames[static_cast<size_t>(reason)];
 }
 
 }  // namespace korch

@@ -2,7 +2,6 @@
 // is expected to happen (a candidate that no kernel exists for, a kernel that does not compile).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>

@@ -1,7 +1,6 @@
 // A set of small integers, as wide as the graph at hand.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -61,9 +61,6 @@ struct EnumerateOptions {
   bool rule_sharing = true;          // siblings joined by a shared input alone iterate over one domain
   bool rule_sinks = true;            // several sinks iterate over one domain
   int64_t max_sets_per_sink = 300;   // sets grown whose last primitive is the same; 0: no limit
-
-  // The definition alone.
-  static EnumerateOptions unpruned();
 };
 
 struct Enumeration {

@@ -219,24 +219,6 @@ class Enumerator {
 
 }  // namespace
 
-EnumerateOptions EnumerateOptions::unpruned() {
-  constexpr int kNone = 1 << 20;
-  EnumerateOptions options;
-  options.max_primitives = kNone;
-  options.max_outputs = kNone;
-  options.max_candidates = kNone;
-  options.recompute = false;
-  options.rule_chain = false;
-  options.rule_join = false;
-  options.rule_linear_context = false;
-  options.rule_weighted_window = false;
-  options.rule_linear_parts = false;
-  options.rule_sharing = false;
-  options.rule_sinks = false;
-  options.max_sets_per_sink = 0;
-  return options;
-}
-
 Enumeration enumerate_candidates(const Graph& graph, const LinearContext& context,
                                  const EnumerateOptions& options) {
   return enumerate_until(graph, context, options, Deadline());

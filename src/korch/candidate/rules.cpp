@@ -122,43 +122,12 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
 }  // namespace
 
 const char* name(Rule rule) {
-  switch (rule) {
-    case Rule::size:
-      return "size";
-    case Rule::linear:
-      return "linear";
-    case Rule::opaque:
-      return "opaque";
-    case Rule::loops:
-      return "loops";
-    case Rule::sinks:
-      return "sinks";
-    case Rule::outputs:
-      return "outputs";
-    case Rule::linear_sinks:
-      return "linear_sinks";
-    case Rule::linear_epilogue:
-      return "linear_epilogue";
-    case Rule::linear_prologue:
-      return "linear_prologue";
-    case Rule::weighted_window:
-      return "weighted_window";
-    case Rule::linear_parts:
-      return "linear_parts";
-    case Rule::sharing:
-      return "sharing";
-    case Rule::sink_domains:
-      return "sink_domains";
-    case Rule::readers:
-      return "readers";
-    case Rule::sets_per_sink:
-      return "sets_per_sink";
-    case Rule::max_candidates:
-      return "max_candidates";
-    case Rule::budget:
-      return "budget";
-  }
-  return "";
+  static constexpr const char* kNames[] = {
+      "size",         "linear",          "opaque",          "loops",          "sinks",           "outputs",
+      "linear_sinks", "linear_epilogue", "linear_prologue", "linear_parts",   "weighted_window", "sharing",
+      "sink_domains", "readers",         "sets_per_sink",   "max_candidates", "budget"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Rule::budget) + 1);
+  return kNames[static_cast<size_t>(rule)];
 }
 
 std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, const LinearContext& context,

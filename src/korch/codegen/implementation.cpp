@@ -11,7 +11,6 @@
 #include "korch/codegen/opaque/loop_end.h"
 #include "korch/codegen/opaque/opaque_family.h"
 #include "korch/codegen/opaque/recurrence.h"
-#include "korch/codegen/vendor/onednn.h"
 
 namespace korch {
 namespace {
@@ -29,7 +28,7 @@ struct Family {
   void (*list)(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                std::vector<Implementation>& found, std::vector<Refusal>& refused);
   std::variant<Build, Generate> make;
-  enum class Kind { generated, gpu_alone, library, last_resort } kind = Kind::generated;
+  enum class Kind { generated, gpu_alone, last_resort } kind = Kind::generated;
   // Appends other schedules of what `list` offered; null: there are none that it did not.
   void (*reschedule)(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                      const Device& target, std::vector<Schedule>& found) = nullptr;
@@ -56,8 +55,6 @@ const std::vector<Family>& families() {
       {{"matmul"}, list_matmul, build_matmul, Family::Kind::generated, reschedule_matmul},
       {{"attention"}, list_attention, build_attention, Family::Kind::generated, reschedule_attention},
       {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
-      {{"onednn_conv"}, list_onednn_conv, generate_onednn_conv, Family::Kind::library},
-      {{"onednn_matmul"}, list_onednn_matmul, generate_onednn_matmul, Family::Kind::library},
       {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},
   };
   return table;
@@ -94,17 +91,11 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
                                             std::vector<Refusal>* refused) {
   std::vector<Implementation> found;
   std::vector<Refusal> reasons;
-  bool is_generated = false;
   for (const Family& family : families()) {
     if (family.kind == Family::Kind::gpu_alone && !target.is_gpu()) continue;
-    // The last resort costs a measurement for nothing where another of our kernels is. A library may refuse
-    // its call later, or be struck: beside it alone, the primitive by itself is enough.
-    if (family.kind == Family::Kind::last_resort &&
-        (is_generated || (!found.empty() && candidate.nodes.size() > 1)))
-      continue;
-    const size_t before = found.size();
+    // The last resort costs a measurement for nothing where another kernel is.
+    if (family.kind == Family::Kind::last_resort && !found.empty()) continue;
     family.list(graph, candidate, target, accuracy, found, reasons);
-    is_generated = is_generated || (family.kind == Family::Kind::generated && found.size() > before);
   }
   if (found.empty() && reasons.empty())
     reasons.push_back({RefusalReason::no_kernel_family, "no family covers this combination of primitives"});

@@ -16,7 +16,7 @@
 namespace korch {
 
 struct Implementation {
-  std::string family;  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", "onednn_conv", ...
+  std::string family;                  // "loop", "conv_direct", "conv_winograd", "matmul", "depthwise", ...
   std::vector<Layout> input_layouts;   // one per Candidate::inputs, canonical for their shapes
   std::vector<Layout> output_layouts;  // one per Candidate::outputs
   Schedule schedule;                   // of the struct that the family has

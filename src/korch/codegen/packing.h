@@ -1,8 +1,7 @@
-// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds but
-// the library's are rows of one table in generated_packing.cpp.
+// Constant operands in the form that a kernel wants them (Packing, plan/kernel.h). Kinds are rows of one
+// table in packing.cpp.
 //
 //   row_major                              as the model has it
-//   layout     order..., block_axis, block the constant in that Layout
 //   columns    source, group, block, tail  float32 matrix of K terms by N columns, the columns in blocks of
 //                                          `block` lanes and a last block of `tail` lanes (0: none), zero
 //                                          padded: [group][block][K][lanes]. source 0: convolution weights
@@ -14,7 +13,6 @@
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
 //                                          [block][(m+r-1)^2][C][lanes]
-//   onednn     params, floats              the order that the library prefers for that call (vendor/onednn.h)
 #pragma once
 
 #include <string>
@@ -26,7 +24,5 @@ namespace korch {
 
 // The packed bytes. Throws Error{internal} on a packing that does not fit the constant.
 std::string pack(const HostTensor& constant, const Packing& packing);
-// The same of kinds that generated kernels ask for; needs no library.
-std::string pack_generated(const HostTensor& constant, const Packing& packing);
 
 }  // namespace korch

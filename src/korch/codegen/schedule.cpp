@@ -23,9 +23,6 @@ struct Text {
   std::string operator()(const StagedSchedule& s) const {
     return fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
   }
-  std::string operator()(const LibrarySchedule& s) const {
-    return fmt::format("{}", static_cast<int>(s.algorithm));
-  }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };
 
@@ -36,14 +33,12 @@ struct Kind {
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
   int64_t operator()(const StagedSchedule& s) const { return s.columns; }
-  int64_t operator()(const LibrarySchedule& s) const { return static_cast<int64_t>(s.algorithm); }
 };
 
 }  // namespace
 
 std::string algorithm_of(const Schedule& schedule) {
-  const bool has_several =
-      std::holds_alternative<WinogradSchedule>(schedule) || std::holds_alternative<LibrarySchedule>(schedule);
+  const bool has_several = std::holds_alternative<WinogradSchedule>(schedule);
   return has_several ? std::to_string(kind_of(schedule)) : "";
 }
 

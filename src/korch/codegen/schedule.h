@@ -49,16 +49,9 @@ struct StagedSchedule {
   bool operator==(const StagedSchedule&) const = default;
 };
 
-// Families onednn_conv, onednn_matmul.
-struct LibrarySchedule {
-  enum class Algorithm { direct, winograd, product };
-  Algorithm algorithm = Algorithm::direct;
-  bool operator==(const LibrarySchedule&) const = default;
-};
-
 // Nothing: the family has no choice.
 using Schedule = std::variant<std::monostate, RowSchedule, WinogradSchedule, AttentionSchedule,
-                              StagedSchedule, RecurrenceSchedule, LibrarySchedule>;
+                              StagedSchedule, RecurrenceSchedule>;
 
 // Its numbers, separated by commas: vectors of the register tile, its rows, and into how many blocks all rows
 // are cut where that is stated.

@@ -91,6 +91,13 @@ std::string targets_text() {
   return text;
 }
 
+std::string code_text(const Device& device) {
+  const std::optional<Isa> isa = isa_named(device.code);
+  if (!isa) return device.code;
+  if (isa == Isa::portable) return std::string(row(*isa).has) + ": slow, portable code";
+  return std::string(row(*isa).has) + " (" + device.code + ")";
+}
+
 bool runs_here(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
@@ -110,7 +117,7 @@ bool runs_here(Isa isa) {
 }
 
 bool runs_here(const Device& device) {
-  const std::optional<Isa> isa = device.is_gpu() ? std::nullopt : isa_named(device.code);
+  const std::optional<Isa> isa = device.kind == "cpu" ? isa_named(device.code) : std::nullopt;
   return isa && runs_here(*isa);
 }
 

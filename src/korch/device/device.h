@@ -26,9 +26,9 @@ struct MemoryLevel {
 // Speeds are of all workers together, 0 if unknown. They are the best ever observed (profile/peaks.h) or
 // nominal ones. Lower bounds on latency use them, so they must never be too low.
 struct Device {
-  std::string kind = "cpu";     // which backend makes its code
+  std::string kind = "cpu";     // which row of backend/target_rows.cpp makes its code
   std::string name;             // as the system names it; part of cost keys
-  std::string code = "x86-64";  // the instructions that it takes: of kIsas
+  std::string code = "x86-64";  // the instructions that it takes: of a CPU one of kIsas
   int workers = 1;              // that run a step: threads, or thread blocks of a GPU at a time
   int vector_bytes = 16;        // of one register
   int vector_registers = 16;
@@ -38,12 +38,11 @@ struct Device {
       {"L2", 1 << 20},
       {"L3", 32 << 20, true},
       {"memory", 0, true}};
-  double flops_per_us = 0;    // float32; a multiply-add counts 2
-  double launch_us = 0;       // an empty step, best case
-  bool library_calls = true;  // its executables may call libraries that are installed there
+  double flops_per_us = 0;  // float32; a multiply-add counts 2
+  double launch_us = 0;     // an empty step, best case
 
   int lanes() const { return vector_bytes / 4; }  // of float32
-  bool is_gpu() const { return kind != "cpu"; }
+  bool is_gpu() const { return kind == "cuda"; }
   // Of the largest memory that a worker has for itself, and of the largest that is no more than a cache.
   int64_t own_bytes() const;
   int64_t cache_bytes() const;
@@ -85,11 +84,15 @@ constexpr const char* name(Isa isa) {
 std::optional<Isa> isa_named(std::string_view code);
 // A processor of which nothing else is known.
 Device cpu_device(Isa isa, int workers = 1);
+// A GPU of which nothing else is known: thread blocks are its workers.
+Device cuda_device();
 
 // What detect_device takes: "native", and the levels beyond x86-64.
 std::vector<std::string> target_names();
 // The same in words, with what each level has.
 std::string targets_text();
+// The device's code in words.
+std::string code_text(const Device& device);
 // What this machine is; `workers` 0 means all the cores this process may run on. Error{usage} when `target`
 // is not one of target_names().
 Device detect_device(const std::string& target, int workers);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,6 +18,11 @@
 
 namespace korch {
 namespace {
+
+// Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
+// this are left out.
+constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
+constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
 
 ImportNetwork import_of(const std::string& model, const CompileOptions& options,
                         std::map<std::string, int64_t> bounds) {
@@ -116,10 +120,6 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   if (options.least_shapes.empty() || !options.stop_after.empty())
     return compile_part(name, options, import_of(model, options, {}), output);
 
-  // Plans have weights packed as each of them likes, and kernels: those that make the executable larger than
-  // this are left out.
-  constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
-  constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
   // The largest first: that is where what cannot be compiled is refused.
   std::vector<BuiltPlan> parts(1);
   CompileOptions part_options = options;
@@ -127,7 +127,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const auto share_budget = [&](size_t plans) {
     if (options.budget_s > 0) part_options.budget_s = deadline.left_s() / static_cast<double>(plans);
   };
-  const std::vector<PlanDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
+  const std::vector<OpenDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
   part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
@@ -135,7 +135,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.launch.most_s /= static_cast<double>(stated_bounds.size());
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
-  const std::vector<PlanDimension> dimensions = parts[0].plan.dimensions;
+  const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
   const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
   Stored stored;
   stored.add(parts[0]);

@@ -28,7 +28,7 @@ void Dumps::write_kernels(const BuiltPlan& built, const Device& target) const {
     const Backend& backend = backend_of(target);
     const std::string by =
         backend.missing().empty() ? "// " + backend.compile_command(target) + "\n" : std::string();
-    write(fmt::format("kernel-{:03}.cpp", i), [&] { return by + source; });
+    write(fmt::format("kernel-{:03}.{}", i, source_extension(target)), [&] { return by + source; });
     const tile::ScheduledGraph& tiles = *built.specs[i]->tiles;
     write(fmt::format("kernel-{:03}.tile", i), [&] { return tile::print(tiles); });
     write(fmt::format("kernel-{:03}.lowered.tile", i), [&] { return tile::print(lowered(tiles, target)); });

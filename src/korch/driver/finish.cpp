@@ -77,12 +77,12 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
   options.schedules = {PlanSchedule::dynamic, PlanSchedule::barrier};
   std::string remembered = key_.hex() + "schedules";
   std::vector<int64_t> middle;
-  for (const PlanDimension& dimension : plan.dimensions) {
+  for (const OpenDimension& dimension : plan.dimensions) {
     const auto known = least.find(dimension.name);
     middle.push_back(((known != least.end() ? known->second : dimension.least) + dimension.most) / 2);
   }
   for (size_t d = 0; d < middle.size(); ++d) {
-    const PlanDimension& dimension = plan.dimensions[d];
+    const OpenDimension& dimension = plan.dimensions[d];
     const int64_t extent = dimension.sum ? dimension.sum->of(middle) : middle[d];
     options.extents[dimension.name] = extent;
     remembered += fmt::format(" {}", extent);

@@ -7,7 +7,6 @@
 #include "korch/driver/reproducer.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/verify.h"
-#include "korch/runtime/library.h"
 
 namespace korch {
 namespace {
@@ -23,32 +22,6 @@ FaultyKernel faulty_kernel(const Plan& plan, int number, const std::string& reas
                       std::move(data)};
   for (int output : step.outputs) faulty.output_types.push_back(plan.tensors[output].type);
   return faulty;
-}
-
-bool is_refused(const LibraryCall& call) {
-  const rt::LibraryFunction* function =
-      rt::find_library_function(call.library.c_str(), call.function.c_str());
-  if (function == nullptr) return true;
-  uint64_t scratch_bytes = 0;
-  int32_t code = KORCH_KERNEL_OK;
-  void* state =
-      function->ops->create(call.params.data(), static_cast<uint32_t>(call.params.size()), call.floats.data(),
-                            static_cast<uint32_t>(call.floats.size()), &scratch_bytes, &code);
-  if (state == nullptr) return code != KORCH_KERNEL_OUT_OF_MEMORY;
-  function->ops->destroy(state);
-  return false;
-}
-
-std::vector<FaultyKernel> refused_calls(const Plan& plan) {
-  std::vector<FaultyKernel> refused;
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const LibraryCall& call = plan.kernels[plan.steps[i].kernel].call;
-    if (call.library.empty() || !is_refused(call)) continue;
-    refused.push_back(faulty_kernel(
-        plan, static_cast<int>(i),
-        fmt::format("{} refuses this {} when it is to be prepared", call.library, call.function)));
-  }
-  return refused;
 }
 
 // The step behind the last one that ended.
@@ -76,11 +49,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 Fault fault_of(const Error& error, const Graph& imported, const Plan& plan, const std::string& executable,
                const std::string& name) {
   std::string message = replaced(error.what(), executable, name);
-  std::vector<FaultyKernel> kernels =
-      error.kind() == ErrorKind::io ? refused_calls(plan) : failing_step(imported, plan, executable, message);
-  if (error.kind() == ErrorKind::io)
-    for (const FaultyKernel& faulty : kernels)
-      message += fmt::format("\nstep {} ({}): {}", faulty.step, faulty.name, faulty.reason);
+  std::vector<FaultyKernel> kernels;
+  if (error.kind() != ErrorKind::io) kernels = failing_step(imported, plan, executable, message);
   return {Error(error.kind(), message), std::move(kernels)};
 }
 

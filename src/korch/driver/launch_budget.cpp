@@ -154,20 +154,4 @@ void limit_launch_bytes(BuiltPlan& merged) {
   drop_unused_kernels(merged);
 }
 
-std::vector<PlanConstant> constants_without_launches(const Plan& plan) {
-  std::set<int> own, of_ways;
-  const auto add = [&](const std::vector<int>& tensors, std::set<int>& to) {
-    for (const int tensor : tensors) to.insert(plan.tensors[static_cast<size_t>(tensor)].index);
-  };
-  for (const PlanStep& step : plan.steps) {
-    add(step.constants, own);
-    for (const PlanLaunch& way : step.launches.ways) add(way.constants, of_ways);
-  }
-  std::vector<PlanConstant> result;
-  for (size_t c = 0; c < plan.constants.size(); ++c)
-    if (const auto at = static_cast<int>(c); own.contains(at) || !of_ways.contains(at))
-      result.push_back(plan.constants[c]);
-  return result;
-}
-
 }  // namespace korch

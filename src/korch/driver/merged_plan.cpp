@@ -73,12 +73,12 @@ class Merger {
     if (tensor.role == TensorRole::input && at >= part.inputs.size()) {
       const std::string& name = part.dimensions[at - part.inputs.size()].name;
       const auto same = std::find_if(plan().dimensions.begin(), plan().dimensions.end(),
-                                     [&](const PlanDimension& dimension) { return dimension.name == name; });
+                                     [&](const OpenDimension& dimension) { return dimension.name == name; });
       KORCH_ASSERT(same != plan().dimensions.end(), "a dimension that the whole network has not");
       return static_cast<int>(plan().inputs.size() + (same - plan().dimensions.begin()));
     }
     if (tensor.role == TensorRole::output && at >= part.outputs.size()) {
-      const PlanExtent& extent = part.extents[at - part.outputs.size()];
+      const OutputExtent& extent = part.extents[at - part.outputs.size()];
       const auto same = std::find(plan().extents.begin(), plan().extents.end(), extent);
       KORCH_ASSERT(same != plan().extents.end(), "an extent that the whole network has not");
       return static_cast<int>(plan().outputs.size() + (same - plan().extents.begin()));
@@ -96,13 +96,13 @@ class Merger {
     shape_plan.schedule = part.schedule;
     shape_plan.schedules = part.report.schedules;
     shape_plan.graph = part.graph;
-    for (const PlanDimension& dimension : plan().dimensions) {
+    for (const OpenDimension& dimension : plan().dimensions) {
       const auto& [input, axis] = dimension.axes.at(0);
       shape_plan.bounds.push_back(
           part.inputs[static_cast<size_t>(input)].type.shape[static_cast<size_t>(axis)]);
     }
     for (const PlanIo& output : part.outputs) shape_plan.output_shapes.push_back(output.type.shape);
-    for (const PlanExtent& extent : plan().extents) {
+    for (const OutputExtent& extent : plan().extents) {
       const bool is_told = std::count(part.extents.begin(), part.extents.end(), extent) != 0;
       const Shape& shape = part.outputs[static_cast<size_t>(extent.output)].type.shape;
       shape_plan.extents.push_back(is_told ? -1 : shape[static_cast<size_t>(extent.axis)]);
@@ -127,7 +127,7 @@ namespace {
 
 // A half, a quarter, ... of the largest extent; multiples of what the least and the largest are multiples of,
 // for networks that are valid for such extents alone.
-std::vector<int64_t> levels_of(const PlanDimension& dimension) {
+std::vector<int64_t> levels_of(const OpenDimension& dimension) {
   const int64_t least = std::max<int64_t>(dimension.least, 1);
   const int64_t step = dimension.least < 1 ? 1 : std::gcd(dimension.least, dimension.most);
   std::vector<int64_t> levels = {dimension.most};
@@ -174,9 +174,9 @@ std::optional<int> excess(const Levels& plan, const Levels& run) {
 
 }  // namespace
 
-std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions) {
+std::vector<PlanBounds> plan_bounds(const std::vector<OpenDimension>& dimensions) {
   std::vector<std::vector<int64_t>> levels;
-  for (const PlanDimension& dimension : dimensions) levels.push_back(levels_of(dimension));
+  for (const OpenDimension& dimension : dimensions) levels.push_back(levels_of(dimension));
   const std::vector<Levels> runs = all_levels(levels);
   std::vector<Levels> chosen;
   std::vector<int> wasted(runs.size(), std::numeric_limits<int>::max());  // by the best plan so far
@@ -210,9 +210,9 @@ std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions
   return result;
 }
 
-std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,
+std::vector<OpenDimension> stated_dimensions(const std::map<std::string, Shape>& most,
                                              const std::map<std::string, Shape>& least) {
-  std::vector<PlanDimension> result;
+  std::vector<OpenDimension> result;
   for (const auto& [name, bounds] : most) {
     const auto leasts = least.find(name);
     for (size_t axis = 0; leasts != least.end() && axis < bounds.size(); ++axis)
@@ -226,9 +226,9 @@ std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>&
 }
 
 PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
-                       const std::vector<PlanDimension>& dimensions) {
+                       const std::vector<OpenDimension>& dimensions) {
   PlanBounds leasts;
-  for (const PlanDimension& dimension : dimensions) {
+  for (const OpenDimension& dimension : dimensions) {
     int64_t& least = leasts[dimension.name] = dimension.least;
     for (const PlanBounds& other : all) {
       const bool is_smaller = other.at(dimension.name) < plan.at(dimension.name);

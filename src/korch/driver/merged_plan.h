@@ -13,22 +13,21 @@ namespace korch {
 // report is the first's.
 BuiltPlan merged_plan(std::vector<BuiltPlan> parts);
 
-// The largest extents of each of an executable's plans, by the names of the dimensions. The first plan has
-// the dimensions' own. The others have halves, quarters, ... of them, at least the least extents, and
-// multiples of what the least and the largest extents are multiples of. They are chosen one after the other,
-// those that save most first, as if a run's time were in proportion to the extents of its plan, and half an
-// extent as likely as the extent.
+// The largest extents that each of an executable's plans is for, by the names of the dimensions. The first
+// are those of the dimensions, the others halves, quarters, ... of them, no less than the least extents and
+// multiples of what those and the largest are multiples of: one
+// after the other those that save most, where a run takes time in proportion to the extents of the best plan
+// whose bounds suffice, and halves of extents are as likely as the extents.
 constexpr size_t kMostPlans = 7;
 using PlanBounds = std::map<std::string, int64_t>;
-std::vector<PlanBounds> plan_bounds(const std::vector<PlanDimension>& dimensions);
-// For each dimension the least extent for which the plan is taken. Below it another plan is taken, with the
-// same bounds of the other dimensions.
+std::vector<PlanBounds> plan_bounds(const std::vector<OpenDimension>& dimensions);
+// Of each dimension the least extent for which the plan is taken: another one, for the same bounds of the
+// other dimensions, is for less.
 PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
-                       const std::vector<PlanDimension>& dimensions);
+                       const std::vector<OpenDimension>& dimensions);
 
-// The dimensions as options state them, before a model is read; so one name may belong to axes of several
-// inputs.
-std::vector<PlanDimension> stated_dimensions(const std::map<std::string, Shape>& most,
+// As options state them, before a model is read: that one name is of several inputs' axes is not known.
+std::vector<OpenDimension> stated_dimensions(const std::map<std::string, Shape>& most,
                                              const std::map<std::string, Shape>& least);
 
 }  // namespace korch

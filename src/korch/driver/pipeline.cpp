@@ -66,7 +66,6 @@ class Compilation {
     reserve_files();
     device_ = device_of(options_);
     const Backend& backend = backend_of(device_);
-    device_.library_calls = device_.library_calls && !options_.self_contained && backend.calls_libraries();
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
       require_measurable(device_);

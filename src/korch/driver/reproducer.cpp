@@ -22,123 +22,6 @@ std::string about(const FaultyKernel& faulty) {
   return text;
 }
 
-// The type of C++ that values are compared in.
-const char* cpp_type(DType type) {
-  if (type == DType::f32) return "float";
-  if (type == DType::f64) return "double";
-  if (type == DType::f16) return "_Float16";
-  if (type == DType::bf16) return "__bf16";
-  if (type == DType::i8) return "int8_t";
-  if (type == DType::i16) return "int16_t";
-  if (type == DType::i32) return "int32_t";
-  if (type == DType::i64) return "int64_t";
-  if (type == DType::u8) return "uint8_t";
-  if (type == DType::u16) return "uint16_t";
-  if (type == DType::u32) return "uint32_t";
-  if (type == DType::u64) return "uint64_t";
-  if (type == DType::bool_) return "uint8_t";
-  KORCH_ASSERT(false, std::string("a kernel on ") + name(type));
-  return "";
-}
-
-// Runs the phases on one thread, slice after slice.
-std::string harness(const FaultyKernel& faulty) {
-  const Kernel& kernel = faulty.kernel;
-  const StepData& data = faulty.data;
-  std::string loads, launches, checks;
-  const auto load = [&](const char* what, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-      loads += fmt::format("  args.push_back(load(\"{}_{}.bin\"));\n", what, i);
-  };
-  load("input", data.inputs.size());
-  load("constant", data.constants.size());
-  for (const std::string& output : data.got)
-    loads += fmt::format("  args.push_back(zeros({}));\n", output.size());
-  for (int64_t bytes : kernel.temporary_bytes) loads += fmt::format("  args.push_back(zeros({}));\n", bytes);
-  std::string declarations;
-  for (const KernelPhase& phase : kernel.phases) {
-    declarations += fmt::format("extern \"C\" int32_t {}(const korch_kernel_context*, int64_t, int64_t);\n",
-                                phase.symbol);
-    launches += fmt::format("  for (int64_t slice = 0; slice < {}; ++slice)\n", phase.slices());
-    launches += fmt::format("    if (const int code = {}(&context, slice, slice + 1)) return failed(code);\n",
-                            phase.symbol);
-  }
-  for (size_t i = 0; i < data.got.size(); ++i)
-    checks += fmt::format(
-        "  right &= compare<{}>({}, args[{}], content(\"expected_{}.bin\"), "
-        "content(\"allowed_{}.bin\"));\n",
-        cpp_type(faulty.output_types[i].dtype), i, data.inputs.size() + data.constants.size() + i, i, i);
-  return fmt::format(R"(// Compares the kernel's results with what they should be.
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
-struct korch_kernel_context {{
-  void* const* args;
-  void* scratch;
-  const void* state;
-  int32_t worker;
-}};
-{}
-static void* zeros(size_t bytes) {{
-  const size_t rounded = (bytes + 127) / 64 * 64;
-  char* memory = static_cast<char*>(std::aligned_alloc(64, rounded));
-  for (size_t i = 0; i < rounded; ++i) memory[i] = 0;
-  return memory;
-}}
-static std::string content(const char* file) {{
-  std::ifstream in(file, std::ios::binary);
-  return {{std::istreambuf_iterator<char>(in), {{}}}};
-}}
-static void* load(const char* file) {{
-  const std::string bytes = content(file);
-  char* memory = static_cast<char*>(zeros(bytes.size()));
-  bytes.copy(memory, bytes.size());
-  return memory;
-}}
-static int failed(int code) {{
-  std::printf("the kernel returns %d\n", code);
-  return 1;
-}}
-// Says where the difference is the largest multiple of what is allowed, and whether it is allowed.
-template <typename T>
-static bool compare(int output, const void* memory, const std::string& wanted, const std::string& tolerance) {{
-  const T* a = reinterpret_cast<const T*>(wanted.data());
-  const T* b = static_cast<const T*>(memory);
-  const float* allowed = reinterpret_cast<const float*>(tolerance.data());
-  double worst = -1, largest = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < wanted.size() / sizeof(T); ++i) {{
-    const double x = double(a[i]), y = double(b[i]);
-    if (std::isinf(allowed[i])) continue;
-    const bool same = a[i] == b[i] || (std::isnan(x) && std::isnan(y));
-    const double difference = same                                   ? 0
-                              : std::isfinite(x) && std::isfinite(y) ? std::fabs(x - y)
-                                                                     : INFINITY;
-    const double share = same ? 0 : allowed[i] > 0 ? difference / allowed[i] : INFINITY;
-    if (share > worst) worst = share, largest = difference, at = i;
-  }}
-  if (worst < 0) return true;
-  std::printf("output %d: largest difference %g, at element %zu in memory: %g instead of %g, allowed %g: %s\n",
-              output, largest, at, double(b[at]), double(a[at]), allowed[at], worst <= 1 ? "right" : "wrong");
-  return worst <= 1;
-}}
-
-int main() {{
-  std::vector<void*> args;
-{}  korch_kernel_context context{{args.data(), zeros({}), nullptr, 0}};
-{}  bool right = true;
-{}  return right ? 0 : 1;
-}}
-)",
-                     declarations, loads, kernel.scratch_bytes, launches, checks);
-}
-
 }  // namespace
 
 void write_reproducer(const FaultyKernel& faulty, const Device& device, const std::string& folder) {
@@ -148,23 +31,19 @@ void write_reproducer(const FaultyKernel& faulty, const Device& device, const st
   };
   write("about.txt", about(faulty));
   if (faulty.kernel.source.empty()) return;
-  write("kernel.cpp", faulty.kernel.source);
-  std::string script =
-      fmt::format("set -e\n{} kernel.cpp -o kernel.o\n", backend_of(device).compile_command(device));
-  if (faulty.data.expected.empty()) {
-    write("run.sh", script + "echo \"compiled; the arguments were not kept\"\nexit 2\n");
-    return;
-  }
-  write("main.cpp", harness(faulty));
-  write("run.sh", script + "clang++-19 -std=c++20 -O1 main.cpp kernel.o -o reproducer\n./reproducer\n");
+  const StepData& data = faulty.data;
+  ReproducedKernel kernel{faulty.kernel, data.inputs.size(), data.constants.size(), {}};
+  for (size_t i = 0; i < data.expected.size(); ++i)
+    kernel.outputs.push_back({faulty.output_types[i].dtype, data.got[i].size()});
+  for (const auto& [file, text] : backend_of(device).reproducer(kernel, device)) write(file, text);
   const auto write_all = [&](const char* what, const std::vector<std::string>& items) {
     for (size_t i = 0; i < items.size(); ++i) write(fmt::format("{}_{}.bin", what, i), items[i]);
   };
-  write_all("input", faulty.data.inputs);
-  write_all("constant", faulty.data.constants);
-  write_all("expected", faulty.data.expected);
-  write_all("allowed", faulty.data.allowed);
-  write_all("got", faulty.data.got);
+  write_all("input", data.inputs);
+  write_all("constant", data.constants);
+  write_all("expected", data.expected);
+  write_all("allowed", data.allowed);
+  write_all("got", data.got);
 }
 
 }  // namespace korch

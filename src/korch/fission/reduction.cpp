@@ -1,5 +1,4 @@
 // Reductions with arithmetic before or after the sum.
-#include <cmath>
 
 #include "korch/fission/rules.h"
 

@@ -1,5 +1,4 @@
 // remove_identities.
-#include <algorithm>
 
 #include "korch/fission/replace.h"
 #include "korch/fission/simplify.h"

@@ -38,9 +38,83 @@ double plan_flops(const Plan& plan) {
 std::map<std::string, int64_t> extents_of(const LoadedExecutable& executable,
                                           const std::map<std::string, int64_t>& given) {
   std::map<std::string, int64_t> result;
-  for (const PlanDimension& dimension : executable.dimensions())
+  for (const OpenDimension& dimension : executable.dimensions())
     if (const auto found = given.find(dimension.name); found != given.end()) result.insert(*found);
   return result;
+}
+
+struct Contestant {
+  ExecutableInfo file;
+  std::optional<PlanSchedule> schedule;
+  BenchRow row;
+  std::unique_ptr<LoadedExecutable> executable;
+  std::vector<HostTensor> inputs, outputs;
+  std::vector<double> times, ratios, loading_ratios;
+};
+
+std::vector<Contestant> contestants_of(const std::vector<std::string>& executable_paths,
+                                       const BenchOptions& options) {
+  std::vector<std::optional<PlanSchedule>> schedules(options.schedules.begin(), options.schedules.end());
+  if (schedules.empty()) schedules.emplace_back();
+  std::vector<Contestant> contestants;
+  for (const std::string& path : executable_paths)
+    for (const std::optional<PlanSchedule> schedule : schedules) {
+      Contestant& contestant = contestants.emplace_back();
+      contestant.file = read_executable(path);
+      contestant.schedule = schedule;
+      contestant.row.path = path + (schedule ? fmt::format(" ({})", name(*schedule)) : "");
+    }
+  return contestants;
+}
+
+void load(Contestant& contestant, const Contestant& first, const BenchOptions& options) {
+  std::unique_ptr<LoadedExecutable>& executable = contestant.executable;
+  executable.reset();
+  const Stopwatch loading;
+  executable = std::make_unique<LoadedExecutable>(contestant.file, options.threads, contestant.schedule);
+  if (contestant.times.empty()) {
+    contestant.row.load_ms = 1e3 * loading.seconds();
+    contestant.row.flops = plan_flops(plan_from_json(executable->info().plan_json));
+    const bool has_inputs_of_first =
+        &contestant != &first && executable->inputs() == first.executable->inputs();
+    contestant.inputs = has_inputs_of_first
+                            ? first.inputs
+                            : executable_inputs(*executable, options.seed, options.input_files,
+                                                extents_of(*executable, options.extents));
+    contestant.outputs = executable->allocate_outputs();
+  }
+  for (int run = 0; run < kWarmUpRuns; ++run) executable->run_into(contestant.inputs, contestant.outputs);
+}
+
+void run_round(std::vector<Contestant>& contestants, bool is_backwards) {
+  for (size_t step = 0; step < contestants.size(); ++step) {
+    Contestant& contestant = contestants[is_backwards ? contestants.size() - 1 - step : step];
+    const Stopwatch run;
+    contestant.executable->run_into(contestant.inputs, contestant.outputs);
+    contestant.times.push_back(1e6 * run.seconds());
+  }
+  for (Contestant& contestant : contestants)
+    contestant.ratios.push_back(contestant.times.back() / contestants[0].times.back());
+}
+
+BenchRow row_of(const Contestant& contestant) {
+  const std::vector<double>& times = contestant.times;
+  BenchRow row = contestant.row;
+  row.rounds = static_cast<int>(times.size());
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  row.min_us = *least;
+  row.max_us = *most;
+  row.mean_us = std::accumulate(times.begin(), times.end(), 0.0) / row.rounds;
+  row.median_us = quantile(times, 0.5);
+  row.p10_us = quantile(times, 0.1);
+  row.p90_us = quantile(times, 0.9);
+  row.p99_us = quantile(times, 0.99);
+  const MedianInterval interval =
+      median_interval(contestant.loading_ratios.size() > 1 ? contestant.loading_ratios : contestant.ratios);
+  row.ratio = interval.median;
+  row.ratio_low = interval.low;
+  row.ratio_high = interval.high;
+  return row;
 }
 
 }  // namespace
@@ -56,46 +130,7 @@ MedianInterval median_interval(std::vector<double> samples) {
 }
 
 BenchResult bench(const std::vector<std::string>& executable_paths, const BenchOptions& options) {
-  std::vector<std::string> paths;
-  std::vector<std::optional<PlanSchedule>> schedules;
-  for (const std::string& path : executable_paths) {
-    for (PlanSchedule schedule : options.schedules) schedules.emplace_back(schedule);
-    if (options.schedules.empty()) schedules.emplace_back();
-    paths.resize(schedules.size(), path);
-  }
-  std::vector<std::unique_ptr<LoadedExecutable>> executables(paths.size());
-  std::vector<std::vector<HostTensor>> inputs(paths.size()), outputs(paths.size());
-  BenchResult result;
-  result.rows.resize(paths.size());
-  std::vector<std::vector<double>> times(paths.size()), ratios(paths.size()), loading_ratios(paths.size());
-  std::vector<ExecutableInfo> files;
-  for (const std::string& path : paths) files.push_back(read_executable(path));
-  const auto load = [&](size_t i) {
-    executables[i].reset();
-    const Stopwatch loading;
-    executables[i] = std::make_unique<LoadedExecutable>(files[i], options.threads, schedules[i]);
-    if (times[i].empty()) {
-      BenchRow& row = result.rows[i];
-      row.path = paths[i] + (schedules[i] ? fmt::format(" ({})", name(*schedules[i])) : "");
-      row.load_ms = 1e3 * loading.seconds();
-      row.flops = plan_flops(plan_from_json(executables[i]->info().plan_json));
-      inputs[i] = i > 0 && executables[i]->inputs() == executables[0]->inputs()
-                      ? inputs[0]
-                      : executable_inputs(*executables[i], options.seed, options.input_files,
-                                          extents_of(*executables[i], options.extents));
-      outputs[i] = executables[i]->allocate_outputs();
-    }
-    for (int run = 0; run < kWarmUpRuns; ++run) executables[i]->run_into(inputs[i], outputs[i]);
-  };
-  const auto run_round = [&](bool is_backwards) {
-    for (size_t step = 0; step < paths.size(); ++step) {
-      const size_t i = is_backwards ? paths.size() - 1 - step : step;
-      const Stopwatch run;
-      executables[i]->run_into(inputs[i], outputs[i]);
-      times[i].push_back(1e6 * run.seconds());
-    }
-    for (size_t i = 0; i < paths.size(); ++i) ratios[i].push_back(times[i].back() / times[0].back());
-  };
+  std::vector<Contestant> contestants = contestants_of(executable_paths, options);
   const Stopwatch benching;
   int round = 0;
   const auto is_over = [&](double share) {
@@ -104,35 +139,21 @@ BenchResult bench(const std::vector<std::string>& executable_paths, const BenchO
   };
   for (int loading = 1; loading <= options.loadings && !is_over(1); ++loading) {
     // Whichever is loaded last has the better place.
-    for (size_t step = 0; step < paths.size(); ++step) {
-      const size_t i = loading % 2 == 0 ? paths.size() - 1 - step : step;
-      load(i);
-      ratios[i].clear();
+    for (size_t step = 0; step < contestants.size(); ++step) {
+      Contestant& contestant = contestants[loading % 2 == 0 ? contestants.size() - 1 - step : step];
+      load(contestant, contestants[0], options);
+      contestant.ratios.clear();
     }
     do {
       throw_if_interrupted();
-      run_round(/*is_backwards=*/(round + loading) % 2 == 0);
+      run_round(contestants, /*is_backwards=*/(round + loading) % 2 == 0);
       ++round;
     } while (!is_over(static_cast<double>(loading) / options.loadings));
-    for (size_t i = 0; i < paths.size(); ++i) loading_ratios[i].push_back(median_interval(ratios[i]).median);
+    for (Contestant& contestant : contestants)
+      contestant.loading_ratios.push_back(median_interval(contestant.ratios).median);
   }
-  for (size_t i = 0; i < paths.size(); ++i) {
-    BenchRow& row = result.rows[i];
-    row.rounds = round;
-    const auto [least, most] = std::minmax_element(times[i].begin(), times[i].end());
-    row.min_us = *least;
-    row.max_us = *most;
-    row.mean_us = std::accumulate(times[i].begin(), times[i].end(), 0.0) / round;
-    row.median_us = quantile(times[i], 0.5);
-    row.p10_us = quantile(times[i], 0.1);
-    row.p90_us = quantile(times[i], 0.9);
-    row.p99_us = quantile(times[i], 0.99);
-    const MedianInterval interval =
-        median_interval(loading_ratios[i].size() > 1 ? loading_ratios[i] : ratios[i]);
-    row.ratio = interval.median;
-    row.ratio_low = interval.low;
-    row.ratio_high = interval.high;
-  }
+  BenchResult result;
+  for (const Contestant& contestant : contestants) result.rows.push_back(row_of(contestant));
   rusage usage;
   ::getrusage(RUSAGE_SELF, &usage);
   result.peak_memory_bytes = 1024.0 * static_cast<double>(usage.ru_maxrss);

@@ -254,7 +254,7 @@ class Case {
     shape_plan_ = shape_plans[best];
   }
 
-  int64_t extent(const PlanDimension& dimension) const {
+  int64_t extent(const OpenDimension& dimension) const {
     const auto found = extents_.find(dimension.name);
     return found != extents_.end() ? found->second : dimension.most;
   }

@@ -22,9 +22,9 @@ std::string list_of(const std::vector<PlanIo>& inputs) {
 
 void require_dimensions(const LoadedExecutable& executable, const std::map<std::string, int64_t>& extents) {
   for (const auto& [name, extent] : extents) {
-    const std::vector<PlanDimension>& open = executable.dimensions();
+    const std::vector<OpenDimension>& open = executable.dimensions();
     const auto found =
-        std::find_if(open.begin(), open.end(), [&](const PlanDimension& d) { return d.name == name; });
+        std::find_if(open.begin(), open.end(), [&](const OpenDimension& d) { return d.name == name; });
     if (found == open.end())
       throw Error(ErrorKind::usage,
                   fmt::format("'{}' has no open dimension '{}'", executable.info().path, name));
@@ -35,7 +35,7 @@ void require_dimensions(const LoadedExecutable& executable, const std::map<std::
 }
 
 // The one extent that a sum and its other terms leave no choice of.
-void add_term(const std::vector<PlanDimension>& dimensions, const PlanDimension& whole,
+void add_term(const std::vector<OpenDimension>& dimensions, const OpenDimension& whole,
               std::map<std::string, int64_t>& known) {
   if (!whole.sum || !known.contains(whole.name)) return;
   int64_t rest = known.at(whole.name) - whole.sum->plus;
@@ -49,12 +49,12 @@ void add_term(const std::vector<PlanDimension>& dimensions, const PlanDimension&
   }
   if (unknown.empty()) return;
   std::vector<std::string> names, left;
-  for (const PlanDimension& dimension : dimensions) names.push_back(dimension.name);
+  for (const OpenDimension& dimension : dimensions) names.push_back(dimension.name);
   for (const ExtentSum::Term& term : unknown) left.push_back(names[static_cast<size_t>(term.dimension)]);
   const std::string rule = fmt::format("{} is {}", whole.name, to_string(*whole.sum, names));
   if (unknown.size() > 1)
     throw Error(ErrorKind::usage, fmt::format("{}: give {} too", rule, fmt::join(left, ", ")));
-  const PlanDimension& term = dimensions[static_cast<size_t>(unknown[0].dimension)];
+  const OpenDimension& term = dimensions[static_cast<size_t>(unknown[0].dimension)];
   const int64_t extent = rest / unknown[0].factor;
   if (rest % unknown[0].factor != 0 || extent < term.least || extent > term.most)
     throw Error(ErrorKind::usage, fmt::format("{}, and no {} of {}..{} makes it {}", rule, term.name,
@@ -65,14 +65,14 @@ void add_term(const std::vector<PlanDimension>& dimensions, const PlanDimension&
 // Extents that follow from those that are known, the others being at their bounds.
 void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>& known) {
   if (executable.dimensions().size() < 2) return;
-  const std::vector<PlanDimension> dimensions = plan_from_json(executable.info().plan_json).dimensions;
-  for (const PlanDimension& dimension : dimensions) add_term(dimensions, dimension, known);
+  const std::vector<OpenDimension> dimensions = plan_from_json(executable.info().plan_json).dimensions;
+  for (const OpenDimension& dimension : dimensions) add_term(dimensions, dimension, known);
   std::vector<int64_t> extents;
-  for (const PlanDimension& dimension : dimensions) {
+  for (const OpenDimension& dimension : dimensions) {
     const auto found = known.find(dimension.name);
     extents.push_back(found != known.end() ? found->second : dimension.most);
   }
-  for (const PlanDimension& dimension : dimensions)
+  for (const OpenDimension& dimension : dimensions)
     if (dimension.sum) known.emplace(dimension.name, dimension.sum->of(extents));
 }
 
@@ -98,7 +98,7 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
     if (!input)
       throw Error(ErrorKind::invalid, fmt::format("input '{}' is {}, but '{}' holds {}", name,
                                                   to_string(found->type), path, to_string(tensor.type())));
-    for (const PlanDimension& dimension : executable.dimensions())
+    for (const OpenDimension& dimension : executable.dimensions())
       for (const auto& [open, axis] : dimension.axes)
         if (open == number) known.emplace(dimension.name, input->shape()[static_cast<size_t>(axis)]);
     given.emplace(number, *input);
@@ -109,7 +109,7 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
   std::vector<HostTensor> inputs = random_inputs(graph, seed);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Shape shape = inputs[i].shape();
-    for (const PlanDimension& dimension : executable.dimensions())
+    for (const OpenDimension& dimension : executable.dimensions())
       for (const auto& [open, axis] : dimension.axes)
         if (open == static_cast<int>(i) && known.contains(dimension.name))
           shape[static_cast<size_t>(axis)] = known.at(dimension.name);

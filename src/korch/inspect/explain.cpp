@@ -117,6 +117,105 @@ std::string schedules_text(const std::vector<ScheduleRun>& runs, PlanSchedule ke
   return text;
 }
 
+std::string interface_text(const Plan& plan) {
+  std::string text;
+  for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
+  for (const OpenDimension& dimension : plan.dimensions)
+    text += fmt::format("open   {} is {} to {}, as each run says\n", dimension.name, dimension.least,
+                        dimension.most);
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
+    for (const OutputExtent& extent : plan.extents)
+      if (extent.output == static_cast<int>(i))
+        text += fmt::format(", axis {} up to {} as the run has it", extent.axis,
+                            plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string variants_text(const Plan& plan) {
+  std::string text;
+  for (const ShapePlan& shape_plan : plan.shape_plans) {
+    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to",
+                        shape_plan.first_step, shape_plan.end_step - 1, shape_plan.predicted_us,
+                        name(shape_plan.schedule));
+    for (size_t d = 0; d < plan.dimensions.size(); ++d)
+      text += fmt::format(" {}={}", plan.dimensions[d].name, shape_plan.bounds[d]);
+    text += "\n" + schedules_text(shape_plan.schedules, shape_plan.schedule);
+  }
+  if (!plan.shape_plans.empty())
+    text += "what follows is of the first of these plans, but for the list of steps\n";
+  return text;
+}
+
+std::string candidates_text(const PlanReport& r) {
+  std::string text = fmt::format(
+      "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
+      "({:.1f} %), {} ruled out by their bounds\n",
+      r.primitives, r.execution_states ? fmt::format("{:.6g}", *r.execution_states) : "uncounted",
+      r.candidates, r.columns, r.kernels, r.measured, r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0,
+      r.kernels - r.measured);
+  text += counts_text("alternatives added, by rule", r.alternatives) +
+          counts_text("alternatives in this plan", r.alternatives_used);
+  for (const std::string& limit : r.special_value_limits) text += "special values: " + limit + "\n";
+  text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
+  for (const StruckKernel& kernel : r.struck)
+    text += fmt::format("struck, so that no plan takes it: {}: {}\n", kernel.kernel, kernel.reason);
+  for (const std::string& limit : r.limits) text += "limit reached: " + limit + "\n";
+  return text;
+}
+
+std::string optimality_text(const PlanReport& r) {
+  std::string text;
+  if (kept_plan(r) != "solver's")
+    text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
+                        kept_plan(r));
+  text += fmt::format(
+      "objective {:.1f} us, {} {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
+      "{:.1f} s\n",
+      r.objective_us, is_bound_proven(r) ? "proven bound" : "bound (not proven)", r.bound_us, 100 * r.gap,
+      r.solver_status, r.solves, r.cuts, r.solver_s);
+  for (const std::string& doubt : r.doubts) text += "in doubt: " + doubt + "\n";
+  const std::string condition =
+      r.bounds == "learned"
+          ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",
+                        r.learned_violations)
+          : "";
+  text += r.certified ? fmt::format("certificate: optimal for the measured costs{}\n", condition)
+                      : fmt::format("no certificate of optimality ({} measurements below their bound)\n",
+                                    r.bound_violations);
+  return text;
+}
+
+std::string whole_runs_text(const Plan& plan) {
+  std::string text;
+  const PlanReport& r = plan.report;
+  if (r.measured_us > 0)
+    text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", predicted_us(r), r.measured_us);
+  for (const WholeRun& run : r.whole_runs)
+    text += fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",
+                        run.plan, run.predicted_us, run.measured_us,
+                        &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
+  if (r.tasks > 0)
+    text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
+  if (plan.shape_plans.empty()) text += schedules_text(r.schedules, plan.schedule);
+  return text;
+}
+
+std::string steps_text(const Plan& plan) {
+  std::string text = "\nstep  predicted us  kernel\n";
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
+    if (!step.launches.ways.empty())
+      text += fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
+    if (!step.onnx_nodes.empty())
+      text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string explain_figures(const PlanReport& report) {
@@ -138,78 +237,11 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
   const PlanReport& r = plan.report;
   std::string text =
       fmt::format("{} for {}; strategy {}, accuracy {}\n", r.model, r.target, r.strategy, r.accuracy);
-  for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
-  for (const PlanDimension& dimension : plan.dimensions)
-    text += fmt::format("open   {} is {} to {}, as each run says\n", dimension.name, dimension.least,
-                        dimension.most);
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
-    text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
-    for (const PlanExtent& extent : plan.extents)
-      if (extent.output == static_cast<int>(i))
-        text += fmt::format(", axis {} up to {} as the run has it", extent.axis,
-                            plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
-    text += "\n";
-  }
-  for (const ShapePlan& shape_plan : plan.shape_plans) {
-    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to",
-                        shape_plan.first_step, shape_plan.end_step - 1, shape_plan.predicted_us,
-                        name(shape_plan.schedule));
-    for (size_t d = 0; d < plan.dimensions.size(); ++d)
-      text += fmt::format(" {}={}", plan.dimensions[d].name, shape_plan.bounds[d]);
-    text += "\n" + schedules_text(shape_plan.schedules, shape_plan.schedule);
-  }
-  if (!plan.shape_plans.empty())
-    text += "what follows is of the first of these plans, but for the list of steps\n";
-  text += fmt::format(
-      "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
-      "({:.1f} %), {} ruled out by their bounds\n",
-      r.primitives, r.execution_states ? fmt::format("{:.6g}", *r.execution_states) : "uncounted",
-      r.candidates, r.columns, r.kernels, r.measured, r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0,
-      r.kernels - r.measured);
-  text += counts_text("alternatives added, by rule", r.alternatives) +
-          counts_text("alternatives in this plan", r.alternatives_used);
-  for (const std::string& limit : r.special_value_limits) text += "special values: " + limit + "\n";
-  text += counts_text("pruned while enumerating", r.pruned) + counts_text("refused", r.refused);
-  for (const StruckKernel& kernel : r.struck)
-    text += fmt::format("struck, so that no plan takes it: {}: {}\n", kernel.kernel, kernel.reason);
-  for (const std::string& limit : r.limits) text += "limit reached: " + limit + "\n";
-  if (kept_plan(r) != "solver's")
-    text += fmt::format("the next two lines are of the solver's plan; the {} plan was faster, run whole\n",
-                        kept_plan(r));
-  text += fmt::format(
-      "objective {:.1f} us, {} {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
-      "{:.1f} s\n",
-      r.objective_us, is_bound_proven(r) ? "proven bound" : "bound (not proven)", r.bound_us, 100 * r.gap,
-      r.solver_status, r.solves, r.cuts, r.solver_s);
-  for (const std::string& doubt : r.doubts) text += "in doubt: " + doubt + "\n";
-  const std::string condition =
-      r.bounds == "learned"
-          ? fmt::format(", if no kernel is much faster than all that were measured of its kind ({} were)",
-                        r.learned_violations)
-          : "";
-  text += r.certified ? fmt::format("certificate: optimal for the measured costs{}\n", condition)
-                      : fmt::format("no certificate of optimality ({} measurements below their bound)\n",
-                                    r.bound_violations);
-  if (r.measured_us > 0)
-    text += fmt::format("predicted {:.1f} us, measured whole {:.1f} us\n", predicted_us(r), r.measured_us);
-  for (const WholeRun& run : r.whole_runs)
-    text += fmt::format("run whole against each other: {} plan, predicted {:.1f} us, measured {:.1f} us{}\n",
-                        run.plan, run.predicted_us, run.measured_us,
-                        &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
-  if (r.tasks > 0)
-    text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
-  if (plan.shape_plans.empty()) text += schedules_text(r.schedules, plan.schedule);
+  text += interface_text(plan) + variants_text(plan) + candidates_text(r) + optimality_text(r) +
+          whole_runs_text(plan);
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
-  text += "\nstep  predicted us  kernel\n";
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const PlanStep& step = plan.steps[i];
-    text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
-    if (!step.launches.ways.empty())
-      text += fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
-    if (!step.onnx_nodes.empty())
-      text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
-  }
+  text += steps_text(plan);
   text += fmt::format("\nshared libraries needed: {}\n",
                       needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
   return text;

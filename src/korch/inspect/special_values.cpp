@@ -6,7 +6,6 @@
 
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/codegen/library_call.h"
 #include "korch/fission/fission.h"
 #include "korch/inspect/open_shapes.h"
 #include "korch/interp/interpreter.h"
@@ -42,18 +41,6 @@ std::string obstacle(const Graph& graph) {
   return "";
 }
 
-bool uses_library_winograd(const Plan& plan, const PlanStep& step) {
-  const auto is_one = [&](int kernel) { return uses_winograd(plan.kernels[kernel].call); };
-  const auto& ways = step.launches.ways;
-  return is_one(step.kernel) ||
-         std::any_of(ways.begin(), ways.end(), [&](const PlanLaunch& way) { return is_one(way.kernel); });
-}
-
-bool uses_library_winograd(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [&](const PlanStep& step) { return uses_library_winograd(plan, step); });
-}
-
 // The rules of what the plan computes that do so with special values. A plan counts what each rule made of
 // it, and does not know in which steps.
 std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
@@ -64,8 +51,8 @@ std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
   return names;
 }
 
-SpecialLimits limits_of(const Plan& plan, bool uses_library_winograd) {
-  return {.spreads = uses_library_winograd || !rules_that(NonFinite::spread, plan).empty(),
+SpecialLimits limits_of(const Plan& plan) {
+  return {.spreads = !rules_that(NonFinite::spread, plan).empty(),
           .loses = !rules_that(NonFinite::lost, plan).empty(),
           .overflows = !rules_that(NonFinite::overflows, plan).empty()};
 }
@@ -110,7 +97,7 @@ class SpecialRun {
   // The whole judgement.
   void judge(LoadedExecutable& executable, const Plan& plan, uint64_t seed, const Deadline& deadline,
              const ImportWithin& import_within, SpecialCheck* check) const {
-    const SpecialLimits limits = limits_of(plan, uses_library_winograd(plan));
+    const SpecialLimits limits = limits_of(plan);
     InterpretOptions options;
     options.deadline = deadline;
     const std::vector<HostTensor> exact = korch::interpret(imported_, inputs_, options);
@@ -170,10 +157,7 @@ std::vector<std::string> special_value_limits(const Plan& plan) {
   for (const std::string& rule : rules_that(NonFinite::lost, plan))
     limits.push_back(rule + ": a NaN may become a number where it is rounded to a byte");
   for (const std::string& rule : rules_that(NonFinite::overflows, plan))
-    limits.push_back(rule + ": results computed from a huge number may be infinite");
-  if (uses_library_winograd(plan))
-    limits.emplace_back(
-        "Winograd's algorithm of the library: an infinity, a NaN or a huge number may spoil its whole tile");
+    limits.push_back(rule + ": an intermediate result of a huge number may be infinite");
   if (plan.flushes_subnormals) limits.emplace_back("subnormal results are 0");
   return limits;
 }
@@ -197,9 +181,8 @@ Deviation compare_special(const Tolerance& tolerance, const HostTensor& got, Spe
   return tolerance.compare(converted(wide, exact.dtype()));
 }
 
-Deviation compare_special_step(const Plan& plan, const PlanStep& step,
-                               const std::vector<const HostTensor*>& read, const Tolerance& tolerance,
-                               const HostTensor& got) {
+Deviation compare_special_step(const Plan& plan, const PlanStep&, const std::vector<const HostTensor*>& read,
+                               const Tolerance& tolerance, const HostTensor& got) {
   bool is_special = false, is_extreme = false;
   for (const HostTensor* tensor : read)
     for (int64_t i = 0; is_float(tensor->dtype()) && i < tensor->elements(); ++i) {
@@ -209,7 +192,7 @@ Deviation compare_special_step(const Plan& plan, const PlanStep& step,
     }
   if (!is_special) return tolerance.compare(got);
   return compare_special(tolerance, got, is_extreme ? SpecialValues::extremes : SpecialValues::nan,
-                         limits_of(plan, uses_library_winograd(plan, step)));
+                         limits_of(plan));
 }
 
 SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& executable,

@@ -8,13 +8,19 @@
 namespace korch {
 namespace {
 
-template <typename W, typename Accumulate>
-HostTensor reduce(const Evaluation& e, const HostTensor& wide, W start, Accumulate accumulate) {
-  HostTensor out(TensorType{wide.dtype(), e.output_shape()});
-  std::fill_n(out.mutable_data<W>(), out.elements(), start);
-  reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, out.mutable_data<W>(), e.stop,
-              accumulate);
-  return out;
+// Of all that is reduced, in the wide type, from `start(W{})` on: combine(held, value).
+template <typename Start, typename Combine>
+Results reduced(const Evaluation& e, Start start, Combine combine) {
+  const HostTensor wide = widened(e.inputs[0]);
+  return {with_wide_type(wide.dtype(), [&](auto zero) {
+    using W = decltype(zero);
+    HostTensor out(TensorType{wide.dtype(), e.output_shape()});
+    W* results = out.mutable_data<W>();
+    std::fill_n(results, out.elements(), start(zero));
+    reduce_into(wide.data<W>(), wide.shape(), e.attrs<ReduceAttrs>().axes, results, e.stop,
+                [&](W& held, W value) { held = combine(held, value); });
+    return out;
+  })};
 }
 
 // The neutral elements of max and min: infinities where the type has them, else its extremes. For narrow
@@ -62,37 +68,26 @@ HostTensor arg_extreme(const Evaluation& e, bool largest) {
 }  // namespace
 
 Results evaluate_reduce_sum(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
-    using W = decltype(zero);
-    return reduce<W>(e, wide, 0, [](W& sum, W value) { sum = ScalarMath<W>::add(sum, value); });
-  })};
+  return reduced(
+      e, [](auto zero) { return zero; }, [](auto a, auto b) { return ScalarMath<decltype(a)>::add(a, b); });
 }
 
 Results evaluate_reduce_prod(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
-    using W = decltype(zero);
-    return reduce<W>(e, wide, 1, [](W& product, W value) { product = ScalarMath<W>::mul(product, value); });
-  })};
+  return reduced(
+      e, [](auto zero) { return zero + 1; },
+      [](auto a, auto b) { return ScalarMath<decltype(a)>::mul(a, b); });
 }
 
 Results evaluate_reduce_max(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
-    using W = decltype(zero);
-    return reduce<W>(e, wide, extreme<W>(e.inputs[0].dtype(), false),
-                     [](W& held, W value) { held = ScalarMath<W>::max(held, value); });
-  })};
+  return reduced(
+      e, [&](auto zero) { return extreme<decltype(zero)>(e.inputs[0].dtype(), false); },
+      [](auto a, auto b) { return ScalarMath<decltype(a)>::max(a, b); });
 }
 
 Results evaluate_reduce_min(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) -> HostTensor {
-    using W = decltype(zero);
-    return reduce<W>(e, wide, extreme<W>(e.inputs[0].dtype(), true),
-                     [](W& held, W value) { held = ScalarMath<W>::min(held, value); });
-  })};
+  return reduced(
+      e, [&](auto zero) { return extreme<decltype(zero)>(e.inputs[0].dtype(), true); },
+      [](auto a, auto b) { return ScalarMath<decltype(a)>::min(a, b); });
 }
 
 Results evaluate_arg_max(const Evaluation& e) {

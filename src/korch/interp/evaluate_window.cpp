@@ -68,17 +68,19 @@ void for_each_tap(const Evaluation& e, Visit visit) {
   for (int64_t plane = 0; plane < planes; ++plane) taps.plane(plane);
 }
 
-template <typename W>
-HostTensor window_max(const Evaluation& e, const HostTensor& wide) {
-  HostTensor out(TensorType{wide.dtype(), e.output_shape()});
-  using Limits = std::numeric_limits<W>;
-  const W lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  std::fill_n(out.mutable_data<W>(), out.elements(), lowest);
-  const W* x = wide.data<W>();
-  W* y = out.mutable_data<W>();
-  for_each_tap(
-      e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::max(y[to], x[from]); });
-  return out;
+// Of the elements under each window, in the wide type, from `start(W{})` on: combine(held, value).
+template <typename Start, typename Combine>
+Results pooled(const Evaluation& e, Start start, Combine combine) {
+  const HostTensor wide = widened(e.inputs[0]);
+  return {with_wide_type(wide.dtype(), [&](auto zero) {
+    using W = decltype(zero);
+    HostTensor out(TensorType{wide.dtype(), e.output_shape()});
+    const W* x = wide.data<W>();
+    W* y = out.mutable_data<W>();
+    std::fill_n(y, out.elements(), start(zero));
+    for_each_tap(e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = combine(y[to], x[from]); });
+    return out;
+  })};
 }
 
 template <typename W>
@@ -114,16 +116,8 @@ std::vector<double> tap_counts(const Evaluation& e) {
 }  // namespace
 
 Results evaluate_window_sum(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) {
-    using W = decltype(zero);
-    HostTensor out(TensorType{wide.dtype(), e.output_shape()});
-    const W* x = wide.data<W>();
-    W* y = out.mutable_data<W>();
-    for_each_tap(
-        e, [&](int64_t to, int64_t from, int64_t, int64_t) { y[to] = ScalarMath<W>::add(y[to], x[from]); });
-    return out;
-  })};
+  return pooled(
+      e, [](auto zero) { return zero; }, [](auto a, auto b) { return ScalarMath<decltype(a)>::add(a, b); });
 }
 
 Results evaluate_window_dot(const Evaluation& e) {
@@ -139,8 +133,11 @@ Results evaluate_window_dot(const Evaluation& e) {
 }
 
 Results evaluate_window_max(const Evaluation& e) {
-  const HostTensor wide = widened(e.inputs[0]);
-  return {with_wide_type(wide.dtype(), [&](auto zero) { return window_max<decltype(zero)>(e, wide); })};
+  const auto lowest = [](auto zero) {
+    using Limits = std::numeric_limits<decltype(zero)>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  };
+  return pooled(e, lowest, [](auto a, auto b) { return ScalarMath<decltype(a)>::max(a, b); });
 }
 
 Results evaluate_max_pool_indices(const Evaluation& e) {

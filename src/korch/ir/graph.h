@@ -4,12 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "korch/ir/op.h"
-#include "korch/tensor/extent_sum.h"
+#include "korch/tensor/open_dimension.h"
 
 namespace korch {
 
@@ -31,29 +30,6 @@ struct Node {
   std::vector<ValueId> outputs;
   std::vector<std::string> origins;  // names of the ONNX nodes this stems from
   bool dead = false;
-};
-
-// An extent of a graph output that depends on the data: the type states its bound.
-struct OutputExtent {
-  int output = 0;
-  int axis = 0;
-
-  friend bool operator==(const OutputExtent&, const OutputExtent&) = default;
-};
-
-// Axes of graph inputs that share one extent, which each run tells: from `least` to `most`, the one that
-// types state. The run's extent is an input too.
-struct OpenDimension {
-  struct Axis {
-    int input = 0, axis = 0;
-    friend bool operator==(const Axis&, const Axis&) = default;
-  };
-  std::string name;
-  int64_t least = 0, most = 0;
-  std::vector<Axis> axes;
-  std::optional<ExtentSum> sum = {};  // what its extent must be for the network to fit together
-
-  friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
 };
 
 class Graph {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "korch/ir/index_map.h"
 #include "korch/ir/infer.h"
@@ -117,73 +116,61 @@ Shape reduction(const InferArgs& args) {
   return infer_reduce(args)[0].shape;
 }
 
+// What it takes of its operands: any elements, to move them; numbers; floats, to divide them, take roots,
+// exponentials or logarithms.
+enum class Elements { any, numbers, floats };
+
+struct CompositeRule {
+  Shape (*shape)(const InferArgs&);
+  Elements elements;
+};
+
 }  // namespace
 
 std::vector<TensorType> infer_composite(const InferArgs& args) {
-  static const std::map<Op, Shape (*)(const InferArgs&)> rules = {
-      {Op::Softmax, along_axis},
-      {Op::LogSoftmax, along_axis},
-      {Op::Hardmax, along_axis},
-      {Op::LayerNormalization, layer_norm},
-      {Op::LpNormalization, along_axis},
-      {Op::InstanceNormalization, per_channel},
-      {Op::BatchNormalization, per_channel},
-      {Op::GroupNormalization, group_norm},
-      {Op::MeanVarianceNormalization, mean_variance},
-      {Op::LRN, same},
-      {Op::Gelu, same},
-      {Op::Mish, same},
-      {Op::Trilu, trilu},
-      {Op::Gemm, gemm_shape},
-      {Op::Einsum, einsum},
-      {Op::AveragePool, reduction},
-      {Op::ReduceMean, reduction},
-      {Op::ReduceL1, reduction},
-      {Op::ReduceL2, reduction},
-      {Op::ReduceLogSum, reduction},
-      {Op::ReduceLogSumExp, reduction},
-      {Op::ReduceSumSquare, reduction},
-      {Op::Sum, variadic},
-      {Op::Mean, variadic},
-      {Op::VariadicMax, variadic},
-      {Op::VariadicMin, variadic},
-      {Op::Tile, moved},
-      {Op::DepthToSpace, moved},
-      {Op::DepthToSpaceCRD, moved},
-      {Op::SpaceToDepth, moved},
-      {Op::Resize, resized},
-      {Op::OneHot, one_hot},
+  static const std::map<Op, CompositeRule> rules = {
+      {Op::Softmax, {along_axis, Elements::floats}},
+      {Op::LogSoftmax, {along_axis, Elements::floats}},
+      {Op::Hardmax, {along_axis, Elements::floats}},
+      {Op::LayerNormalization, {layer_norm, Elements::floats}},
+      {Op::LpNormalization, {along_axis, Elements::floats}},
+      {Op::InstanceNormalization, {per_channel, Elements::floats}},
+      {Op::BatchNormalization, {per_channel, Elements::floats}},
+      {Op::GroupNormalization, {group_norm, Elements::floats}},
+      {Op::MeanVarianceNormalization, {mean_variance, Elements::floats}},
+      {Op::LRN, {same, Elements::floats}},
+      {Op::Gelu, {same, Elements::floats}},
+      {Op::Mish, {same, Elements::floats}},
+      {Op::Trilu, {trilu, Elements::any}},
+      {Op::Gemm, {gemm_shape, Elements::numbers}},
+      {Op::Einsum, {einsum, Elements::numbers}},
+      {Op::AveragePool, {reduction, Elements::floats}},
+      {Op::ReduceMean, {reduction, Elements::numbers}},
+      {Op::ReduceL1, {reduction, Elements::numbers}},
+      {Op::ReduceL2, {reduction, Elements::floats}},
+      {Op::ReduceLogSum, {reduction, Elements::floats}},
+      {Op::ReduceLogSumExp, {reduction, Elements::floats}},
+      {Op::ReduceSumSquare, {reduction, Elements::numbers}},
+      {Op::Sum, {variadic, Elements::numbers}},
+      {Op::Mean, {variadic, Elements::numbers}},
+      {Op::VariadicMax, {variadic, Elements::numbers}},
+      {Op::VariadicMin, {variadic, Elements::numbers}},
+      {Op::Tile, {moved, Elements::any}},
+      {Op::DepthToSpace, {moved, Elements::any}},
+      {Op::DepthToSpaceCRD, {moved, Elements::any}},
+      {Op::SpaceToDepth, {moved, Elements::any}},
+      {Op::Resize, {resized, Elements::any}},
+      {Op::OneHot, {one_hot, Elements::any}},
   };
-  // What divides, takes roots, exponentials or logarithms.
-  static const std::set<Op> floats_only = {
-      Op::Softmax,
-      Op::LogSoftmax,
-      Op::Hardmax,
-      Op::LayerNormalization,
-      Op::LpNormalization,
-      Op::InstanceNormalization,
-      Op::BatchNormalization,
-      Op::GroupNormalization,
-      Op::MeanVarianceNormalization,
-      Op::LRN,
-      Op::Gelu,
-      Op::Mish,
-      Op::AveragePool,
-      Op::ReduceL2,
-      Op::ReduceLogSum,
-      Op::ReduceLogSumExp,
-  };
-  static const std::set<Op> without_arithmetic = {
-      Op::Trilu, Op::Tile, Op::DepthToSpace, Op::DepthToSpaceCRD, Op::SpaceToDepth, Op::Resize, Op::OneHot,
-  };
-  infer_require(args, is_float(args.inputs[0].dtype) || !floats_only.contains(args.op),
+  const auto found = rules.find(args.op);
+  KORCH_ASSERT(found != rules.end(), std::string("no shape rule for ") + name(args.op));
+  const auto& [shape, elements] = found->second;
+  infer_require(args, is_float(args.inputs[0].dtype) || elements != Elements::floats,
                 "needs a float operand");
-  infer_require(args, args.inputs[0].dtype != DType::bool_ || without_arithmetic.contains(args.op),
+  infer_require(args, args.inputs[0].dtype != DType::bool_ || elements == Elements::any,
                 "arithmetic on bool");
-  const auto rule = rules.find(args.op);
-  KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));
   const DType dtype = args.inputs[args.op == Op::OneHot ? 1 : 0].dtype;
-  return {{dtype, rule->second(args)}};
+  return {{dtype, shape(args)}};
 }
 
 }  // namespace korch

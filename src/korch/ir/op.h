@@ -69,6 +69,7 @@ struct SliceAttrs {
   bool operator==(const SliceAttrs&) const = default;
 };  // one per axis; steps may be negative
 enum class PadMode { constant, reflect, edge };
+constexpr const char* kPadModes[] = {"constant", "reflect", "edge"};
 struct PadAttrs {
   std::vector<int64_t> before, after;
   PadMode mode = PadMode::constant;

@@ -164,14 +164,9 @@ class Parser : TextCursor {
   void parse_field(DType& field) { field = dtype(word()); }
   void parse_field(PadMode& field) {
     const std::string text = word();
-    if (text == "constant")
-      field = PadMode::constant;
-    else if (text == "reflect")
-      field = PadMode::reflect;
-    else if (text == "edge")
-      field = PadMode::edge;
-    else
-      fail(fmt::format("unknown pad mode '{}'", text));
+    const auto* const known = std::find(std::begin(kPadModes), std::end(kPadModes), text);
+    if (known == std::end(kPadModes)) fail(fmt::format("unknown pad mode '{}'", text));
+    field = static_cast<PadMode>(known - std::begin(kPadModes));
   }
   void parse_field(std::vector<int64_t>& field) {
     field.clear();

@@ -70,15 +70,7 @@ std::string field_text(DType value) {
   return name(value);
 }
 std::string field_text(PadMode value) {
-  switch (value) {
-    case PadMode::constant:
-      return "constant";
-    case PadMode::reflect:
-      return "reflect";
-    case PadMode::edge:
-      return "edge";
-  }
-  return {};
+  return kPadModes[static_cast<size_t>(value)];
 }
 template <typename T>
 std::string field_text(const std::vector<T>& values) {

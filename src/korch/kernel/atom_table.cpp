@@ -19,20 +19,10 @@ std::string key_of(const Index& index) {
 }
 
 std::string key_of(const Atom& atom) {
+  if (atom.kind == AtomKind::variable) return atom.name;
+  if (atom.kind == AtomKind::dynamic) return fmt::format("dynamic({})", atom.id);
   const char* names[] = {"", "", "div", "mod", "abs", "clamp"};
-  switch (atom.kind) {
-    case AtomKind::variable:
-      return atom.name;
-    case AtomKind::dynamic:
-      return fmt::format("dynamic({})", atom.id);
-    case AtomKind::div:
-    case AtomKind::mod:
-    case AtomKind::abs:
-    case AtomKind::clamp:
-      return fmt::format("{}({},{},{})", names[static_cast<int>(atom.kind)], key_of(atom.arg), atom.a,
-                         atom.b);
-  }
-  return {};
+  return fmt::format("{}({},{},{})", names[static_cast<int>(atom.kind)], key_of(atom.arg), atom.a, atom.b);
 }
 
 struct SameAtom {
@@ -70,10 +60,8 @@ class AtomTable {
     atom.identity = identity->second;
     if (atom.kind == AtomKind::variable) atom.variables = {atom.name};
     if (atom.kind == AtomKind::dynamic) atom.dynamics = {atom.id};
-    for (const Index::Term& term : atom.arg.terms()) {
-      atom.variables.insert(term.atom->variables.begin(), term.atom->variables.end());
-      atom.dynamics.insert(term.atom->dynamics.begin(), term.atom->dynamics.end());
-    }
+    atom.variables.merge(atom.arg.variables());
+    atom.dynamics.merge(atom.arg.dynamics());
     return &*atoms_.insert(std::move(atom)).first;
   }
 
@@ -83,11 +71,37 @@ class AtomTable {
   std::unordered_map<std::string, size_t> identities_;  // by key
 };
 
-}  // namespace
-
 const Atom* interned(Atom atom) {
   static auto& table = *new AtomTable();  // for as long as the process: indices may outlive its end
   return table.find_or_add(std::move(atom));
+}
+
+}  // namespace
+
+const Atom* variable_atom(const std::string& name, IndexRange range) {
+  Atom atom;
+  atom.kind = AtomKind::variable;
+  atom.name = name;
+  atom.range = range;
+  return interned(std::move(atom));
+}
+
+const Atom* dynamic_atom(int id, IndexRange range) {
+  Atom atom;
+  atom.kind = AtomKind::dynamic;
+  atom.id = id;
+  atom.range = range;
+  return interned(std::move(atom));
+}
+
+const Atom* derived_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
+  Atom atom;
+  atom.kind = kind;
+  atom.arg = arg;
+  atom.a = a;
+  atom.b = b;
+  atom.range = range;
+  return interned(std::move(atom));
 }
 
 }  // namespace korch::tile

@@ -5,7 +5,8 @@
 
 namespace korch::tile {
 
-// The one object for `atom`, whose kind, range and operands are given; what follows from them is filled in.
-const Atom* interned(Atom atom);
+const Atom* variable_atom(const std::string& name, IndexRange range);
+const Atom* dynamic_atom(int id, IndexRange range);
+const Atom* derived_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range);
 
 }  // namespace korch::tile

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "korch/base/error.h"
 #include "korch/kernel/atom_table.h"
@@ -14,26 +15,6 @@ namespace korch::tile {
 int64_t floor_quotient(int64_t a, int64_t b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
-
-namespace {
-
-using Term = Index::Term;
-
-int64_t floor_remainder(int64_t a, int64_t b) {
-  return a - floor_quotient(a, b) * b;
-}
-
-const Atom* make_atom(AtomKind kind, const Index& arg, int64_t a, int64_t b, IndexRange range) {
-  Atom atom;
-  atom.kind = kind;
-  atom.arg = arg;
-  atom.a = a;
-  atom.b = b;
-  atom.range = range;
-  return interned(std::move(atom));
-}
-
-}  // namespace
 
 void Index::Terms::add(const Term& term) {
   if (size_ < kFew) {
@@ -50,7 +31,7 @@ class SumBuilder {
  public:
   explicit SumBuilder(int64_t constant) : sum_(constant) {}
 
-  void add(const Term& term) {
+  void add(const Index::Term& term) {
     if (last_.atom != nullptr && last_.atom->identity == term.atom->identity) {
       last_.coefficient += term.coefficient;
     } else {
@@ -69,10 +50,12 @@ class SumBuilder {
   }
 
   Index sum_;
-  Term last_;
+  Index::Term last_;
 };
 
 namespace {
+
+using Term = Index::Term;
 
 bool comes_before(const Term& x, const Term& y) {
   return x.atom->identity != y.atom->identity && x.atom->key < y.atom->key;
@@ -88,12 +71,18 @@ Index single(const Atom* atom) {
   return single(Term{1, atom});
 }
 
+// The one that `index` is, or null.
+const Atom* only_atom(const Index& index) {
+  const Index::Terms& terms = index.terms();
+  return index.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 ? terms[0].atom : nullptr;
+}
+
 bool atom_depends(const Atom& atom, const std::string& variable) {
   return atom.variables.count(variable) != 0;
 }
 
 // c*d*(x/d) + c*(x%d) = c*x, and c*d*((x/d)%e) + c*(x%d) = c*(x % (d*e)).
-bool recombine(const Index& index, Index& result) {
+std::optional<Index> recombine(const Index& index) {
   const Index::Terms& terms = index.terms();
   for (size_t i = 0; i < terms.size(); ++i) {
     const Atom& low = *terms[i].atom;
@@ -113,11 +102,10 @@ bool recombine(const Index& index, Index& result) {
       SumBuilder rest(index.constant());
       for (size_t k = 0; k < terms.size(); ++k)
         if (k != i && k != j) rest.add(terms[k]);
-      result = rest.finish() + whole * terms[i].coefficient;
-      return true;
+      return rest.finish() + whole * terms[i].coefficient;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 // Parts of a sum under a division by d: what d divides, and the rest.
@@ -127,7 +115,8 @@ struct Parted {
 };
 
 Parted part(const Index& index, int64_t d) {
-  SumBuilder quotient(floor_quotient(index.constant(), d)), rest(floor_remainder(index.constant(), d));
+  const int64_t whole = floor_quotient(index.constant(), d);
+  SumBuilder quotient(whole), rest(index.constant() - whole * d);
   for (const Term& term : index.terms()) {
     if (term.coefficient % d == 0)
       quotient.add({term.coefficient / d, term.atom});
@@ -137,8 +126,14 @@ Parted part(const Index& index, int64_t d) {
   return {quotient.finish(), rest.finish()};
 }
 
-// rest = q*x + r with 0 <= r < q and q a divisor of d: finds the largest such q > 1.
-bool factor(const Index& rest, int64_t d, int64_t& q, Index& x, Index& r) {
+// q*x + r with 0 <= r < q and q a divisor of d.
+struct Factored {
+  int64_t q;
+  Index x, r;
+};
+
+// With the largest such q > 1.
+std::optional<Factored> factor(const Index& rest, int64_t d) {
   std::vector<int64_t> candidates;
   int64_t all = d;
   for (const Term& term : rest.terms()) {
@@ -153,31 +148,33 @@ bool factor(const Index& rest, int64_t d, int64_t& q, Index& x, Index& r) {
     const Parted parts = part(rest, candidate);
     const IndexRange range = parts.rest.range();
     if (range.low < 0 || range.high >= candidate) continue;
-    q = candidate;
-    x = parts.quotient;
-    r = parts.rest;
-    return true;
+    return Factored{candidate, parts.quotient, parts.rest};
   }
-  return false;
+  return std::nullopt;
+}
+
+// The smallest x with coefficient*x + rest >= value (coefficient > 0), or the first x with ... < value
+// otherwise.
+void add_crossing(const Index& arg, const std::string& variable, int64_t value, std::set<int64_t>& points) {
+  if (!arg.affine_in(variable) || arg.terms().size() != 1) return;
+  const int64_t c = arg.stride(variable);
+  if (c == 0) return;
+  const IndexRange range = arg.terms()[0].atom->range;
+  // c > 0: c*x + k >= value from x = ceil((value - k) / c) on; c < 0: until x = floor((k - value) / -c).
+  const int64_t k = arg.constant();
+  const int64_t x = c > 0 ? -floor_quotient(-(value - k), c) : floor_quotient(k - value, -c) + 1;
+  if (x > range.low && x <= range.high) points.insert(x);
 }
 
 }  // namespace
 
 Index Index::variable(const std::string& name, int64_t low, int64_t high) {
   if (low == high) return Index(low);
-  Atom atom;
-  atom.kind = AtomKind::variable;
-  atom.name = name;
-  atom.range = {low, high};
-  return single(interned(std::move(atom)));
+  return single(variable_atom(name, {low, high}));
 }
 
 Index Index::dynamic(int id, int64_t extent) {
-  Atom atom;
-  atom.kind = AtomKind::dynamic;
-  atom.id = id;
-  atom.range = {0, extent - 1};
-  return single(interned(std::move(atom)));
+  return single(dynamic_atom(id, {0, extent - 1}));
 }
 
 IndexRange Index::range() const {
@@ -246,9 +243,8 @@ Index operator+(const Index& a, const Index& b) {
     const bool second = x == a.terms().end() || (y != b.terms().end() && comes_before(*y, *x));
     builder.add(second ? *y++ : *x++);
   }
-  Index sum = builder.finish();
-  Index simpler;
-  return recombine(sum, simpler) ? simpler : sum;
+  const Index sum = builder.finish();
+  return recombine(sum).value_or(sum);
 }
 
 Index operator-(const Index& a, const Index& b) {
@@ -269,14 +265,11 @@ Index floor_div(const Index& a, int64_t d) {
   const IndexRange range = rest.range();
   if (floor_quotient(range.low, d) == floor_quotient(range.high, d))
     return quotient + Index(floor_quotient(range.low, d));
-  if (rest.constant() == 0 && rest.terms().size() == 1 && rest.terms()[0].coefficient == 1 &&
-      rest.terms()[0].atom->kind == AtomKind::div)
-    return quotient + floor_div(rest.terms()[0].atom->arg, rest.terms()[0].atom->a * d);
-  int64_t q;
-  Index x, r;
-  if (factor(rest, d, q, x, r)) return quotient + floor_div(x, d / q);
-  return quotient + single(make_atom(AtomKind::div, rest, d, 0,
-                                     {floor_quotient(range.low, d), floor_quotient(range.high, d)}));
+  if (const Atom* only = only_atom(rest); only != nullptr && only->kind == AtomKind::div)
+    return quotient + floor_div(only->arg, only->a * d);
+  if (const auto factored = factor(rest, d)) return quotient + floor_div(factored->x, d / factored->q);
+  return quotient + single(derived_atom(AtomKind::div, rest, d, 0,
+                                        {floor_quotient(range.low, d), floor_quotient(range.high, d)}));
 }
 
 Index floor_mod(const Index& a, int64_t d) {
@@ -286,20 +279,18 @@ Index floor_mod(const Index& a, int64_t d) {
   const IndexRange range = rest.range();
   const int64_t block = floor_quotient(range.low, d);
   if (block == floor_quotient(range.high, d)) return rest - Index(block * d);
-  if (rest.constant() == 0 && rest.terms().size() == 1 && rest.terms()[0].coefficient == 1 &&
-      rest.terms()[0].atom->kind == AtomKind::mod && rest.terms()[0].atom->a % d == 0)
-    return floor_mod(rest.terms()[0].atom->arg, d);
-  int64_t q;
-  Index x, r;
-  if (factor(rest, d, q, x, r)) return floor_mod(x, d / q) * q + r;
-  return single(make_atom(AtomKind::mod, rest, d, 0, {0, d - 1}));
+  if (const Atom* only = only_atom(rest); only != nullptr && only->kind == AtomKind::mod && only->a % d == 0)
+    return floor_mod(only->arg, d);
+  if (const auto factored = factor(rest, d))
+    return floor_mod(factored->x, d / factored->q) * factored->q + factored->r;
+  return single(derived_atom(AtomKind::mod, rest, d, 0, {0, d - 1}));
 }
 
 Index absolute(const Index& a) {
   const IndexRange range = a.range();
   if (range.low >= 0) return a;
   if (range.high <= 0) return a * -1;
-  return single(make_atom(AtomKind::abs, a, 0, 0, {0, std::max(-range.low, range.high)}));
+  return single(derived_atom(AtomKind::abs, a, 0, 0, {0, std::max(-range.low, range.high)}));
 }
 
 Index clamp(const Index& a, int64_t low, int64_t high) {
@@ -308,7 +299,7 @@ Index clamp(const Index& a, int64_t low, int64_t high) {
   if (range.high <= low) return Index(low);
   if (range.low >= high) return Index(high);
   return single(
-      make_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
+      derived_atom(AtomKind::clamp, a, low, high, {std::max(low, range.low), std::min(high, range.high)}));
 }
 
 Index rebuilt(const Atom& atom, const Index& arg) {
@@ -336,8 +327,7 @@ Index substitute(const Index& index, const Replacements& replacements,
     const Atom& atom = *term.atom;
     Index value = single(term.atom);
     if (atom.kind == AtomKind::variable) {
-      const auto found = replacements.find(atom.name);
-      if (found != replacements.end()) value = found->second;
+      if (const auto found = replacements.find(atom.name); found != replacements.end()) value = found->second;
     } else if (atom.kind != AtomKind::dynamic) {
       value = rebuilt(atom, substitute(atom.arg, replacements, dynamics));
     } else if (dynamics) {
@@ -364,32 +354,15 @@ Split find_split(const Index& index, const std::function<bool(const std::string&
       const Index outer = Index::variable("split_outer", extent / size);
       const Index split = substitute(
           single(term.atom), {{part.atom->name, outer * size + Index::variable("split_inner", size)}});
-      bool useful = true;  // no atom may need both halves
-      for (const Term& piece : split.terms())
-        if (atom_depends(*piece.atom, "split_outer") && atom_depends(*piece.atom, "split_inner"))
-          useful = false;
-      if (useful) return {part.atom->name, size};
+      const auto needs_both_halves = [](const Term& piece) {
+        return atom_depends(*piece.atom, "split_outer") && atom_depends(*piece.atom, "split_inner");
+      };
+      if (std::none_of(split.terms().begin(), split.terms().end(), needs_both_halves))
+        return {part.atom->name, size};
     }
   }
   return {{}, 0};
 }
-
-namespace {
-
-// The smallest x with coefficient*x + rest >= value (coefficient > 0), or the first x with ... < value
-// otherwise.
-void add_crossing(const Index& arg, const std::string& variable, int64_t value, std::set<int64_t>& points) {
-  if (!arg.affine_in(variable) || arg.terms().size() != 1) return;
-  const int64_t c = arg.stride(variable);
-  if (c == 0) return;
-  const IndexRange range = arg.terms()[0].atom->range;
-  // c > 0: c*x + k >= value from x = ceil((value - k) / c) on; c < 0: until x = floor((k - value) / -c).
-  const int64_t k = arg.constant();
-  const int64_t x = c > 0 ? -floor_quotient(-(value - k), c) : floor_quotient(k - value, -c) + 1;
-  if (x > range.low && x <= range.high) points.insert(x);
-}
-
-}  // namespace
 
 void collect_breakpoints(const Index& index, const std::string& variable, std::set<int64_t>& points) {
   for (const Term& term : index.terms()) {

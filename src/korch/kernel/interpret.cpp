@@ -279,14 +279,19 @@ class NestRunner {
     }
     for (size_t i = 0; i < around.size(); ++i) variables_[around_slots_[i]] = around[i];
     over(loop_slots_, ranges, 0, [&] {
-      if (!reduces(nest_.kind))
-        map_point();
-      else if (nest_.kind == NestKind::top_k)
-        top_k_point();
-      else if (nest_.kind == NestKind::suppress)
-        suppress_point();
-      else
-        reduce_point();
+      switch (nest_.kind) {
+        case NestKind::map:
+        case NestKind::scatter:
+          return map_point();
+        case NestKind::reduce:
+        case NestKind::arg_reduce:
+        case NestKind::scan:
+          return reduce_point();
+        case NestKind::top_k:
+          return top_k_point();
+        case NestKind::suppress:
+          return suppress_point();
+      }
     });
   }
 

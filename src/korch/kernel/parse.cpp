@@ -194,20 +194,19 @@ class Parser : TileTokens {
   }
 
   NestKind kind() {
-    const std::pair<const char*, NestKind> kinds[] = {
-        {"map", NestKind::map},          {"reduce", NestKind::reduce}, {"arg_reduce", NestKind::arg_reduce},
-        {"scan", NestKind::scan},        {"top_k", NestKind::top_k},   {"scatter", NestKind::scatter},
-        {"suppress", NestKind::suppress}};
-    for (const auto& [name, kind] : kinds)
-      if (accept_word(name)) return kind;
-    fail("expected map, scatter, reduce, scan, arg_reduce, top_k or suppress");
+    std::string names;
+    for (const NestKindRow& row : kNestKinds) {
+      if (accept_word(row.name)) return row.kind;
+      names += fmt::format("{}{}", names.empty() ? "" : " or ", row.name);
+    }
+    fail("expected " + names);
   }
 
   // What is combined how, over which loops.
   void reduction(Nest& nest) {
     nest.combine = combination();
     const bool extreme = nest.combine == ScalarFn::min || nest.combine == ScalarFn::max;
-    if ((nest.kind == NestKind::arg_reduce || ranks(nest.kind)) && !extreme)
+    if (row(nest.kind).extremes && !extreme)
       fail(fmt::format("{} finds no element", korch::name(nest.combine)));
   }
 

@@ -8,26 +8,6 @@
 namespace korch::tile {
 namespace {
 
-const char* kind_name(NestKind kind) {
-  switch (kind) {
-    case NestKind::map:
-      return "map";
-    case NestKind::reduce:
-      return "reduce";
-    case NestKind::arg_reduce:
-      return "arg_reduce";
-    case NestKind::scatter:
-      return "scatter";
-    case NestKind::scan:
-      return "scan";
-    case NestKind::top_k:
-      return "top_k";
-    case NestKind::suppress:
-      return "suppress";
-  }
-  __builtin_unreachable();
-}
-
 std::string loop_list(const std::vector<LoopVariable>& loops) {
   std::string text;
   for (const LoopVariable& loop : loops)
@@ -57,7 +37,7 @@ class NestText {
  private:
   std::string head() const {
     std::string text = nest_.first_slice_only ? "once " : nest_.kept ? "kept " : "";
-    text += kind_name(nest_.kind);
+    text += row(nest_.kind).name;
     if (reduces(nest_.kind)) text += fmt::format(" {}", korch::name(nest_.combine));
     text += loop_list(nest_.loops);
     if (reduces(nest_.kind)) text += " over" + loop_list(nest_.reduced);

@@ -1,7 +1,5 @@
 #include "korch/kernel/product.h"
 
-#include <algorithm>
-
 namespace korch::tile {
 namespace {
 

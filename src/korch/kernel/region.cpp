@@ -115,54 +115,6 @@ void for_each_place(const TileGraph& graph, const Phase& phase, const Nest& nest
   for (const Segment& segment : nest.segments) look(segment.stores, &segment);
 }
 
-}  // namespace
-
-int64_t StridedBox::last() const {
-  int64_t last = base;
-  for (const Axis& axis : axes) last += (axis.extent - 1) * axis.stride;
-  return last;
-}
-
-Region region(const TileGraph& graph, const Phase& phase, Direction direction, int buffer, int64_t begin,
-              int64_t end) {
-  Region result;
-  for (const Nest& nest : phase.nests)
-    for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
-      if (place.buffer != buffer || place.direction != direction) return;
-      for (int64_t slice = begin; slice < end; ++slice) {
-        if (nest.first_slice_only && slice != 0) continue;
-        Ranges ranges = whole;
-        const std::vector<int64_t> blocks = blocks_of(phase.grid, slice);
-        for (size_t i = 0; i < blocks.size(); ++i) {
-          const GridVariable& grid = phase.grid[i];
-          const IndexRange values = grid.values(blocks[i]);
-          if (grid.chunk > 1) ranges[grid.block()] = {blocks[i], blocks[i]};
-          IndexRange& range = ranges[grid.variable.name];  // a segment may have narrowed a chunked one
-          range = {std::max(range.low, values.low), std::min(range.high, values.high)};
-        }
-        bool empty = false;
-        for (const auto& [name, range] : ranges) empty = empty || range.low > range.high;
-        if (!empty) add_boxes(place, ranges, result);
-      }
-    });
-  return result;
-}
-
-std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const Nest& nest) {
-  std::vector<Access> result;
-  for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
-    Ranges ranges = whole;
-    if (nest.first_slice_only)
-      for (const GridVariable& grid : phase.grid)
-        if (grid.chunk == 1) ranges[grid.variable.name] = {0, 0};
-    result.push_back({place.buffer, place.direction, {}});
-    add_boxes(place, ranges, result.back().region);
-  });
-  return result;
-}
-
-namespace {
-
 // Calls `found` with ranges of blocks, one per grid variable from `axis` on, that together are the slices
 // [begin, end) of those variables' grid.
 void for_each_part(const std::vector<GridVariable>& grid, size_t axis, int64_t begin, int64_t end,
@@ -189,7 +141,7 @@ void for_each_part(const std::vector<GridVariable>& grid, size_t axis, int64_t b
 bool narrow(const std::vector<GridVariable>& grid, const std::vector<IndexRange>& blocks, Ranges& ranges) {
   for (size_t i = 0; i < grid.size(); ++i) {
     if (grid[i].chunk > 1) ranges[grid[i].block()] = blocks[i];
-    IndexRange& range = ranges[grid[i].variable.name];
+    IndexRange& range = ranges[grid[i].variable.name];  // a segment may have narrowed a chunked one
     range = {std::max(range.low, grid[i].values(blocks[i].low).low),
              std::min(range.high, grid[i].values(blocks[i].high).high)};
   }
@@ -198,6 +150,42 @@ bool narrow(const std::vector<GridVariable>& grid, const std::vector<IndexRange>
 }
 
 }  // namespace
+
+int64_t StridedBox::last() const {
+  int64_t last = base;
+  for (const Axis& axis : axes) last += (axis.extent - 1) * axis.stride;
+  return last;
+}
+
+Region region(const TileGraph& graph, const Phase& phase, Direction direction, int buffer, int64_t begin,
+              int64_t end) {
+  Region result;
+  for (const Nest& nest : phase.nests)
+    for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
+      if (place.buffer != buffer || place.direction != direction) return;
+      for (int64_t slice = begin; slice < end; ++slice) {
+        if (nest.first_slice_only && slice != 0) continue;
+        Ranges ranges = whole;
+        std::vector<IndexRange> blocks;
+        for (int64_t block : blocks_of(phase.grid, slice)) blocks.push_back({block, block});
+        if (narrow(phase.grid, blocks, ranges)) add_boxes(place, ranges, result);
+      }
+    });
+  return result;
+}
+
+std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+  std::vector<Access> result;
+  for_each_place(graph, phase, nest, [&](const Place& place, const Ranges& whole) {
+    Ranges ranges = whole;
+    if (nest.first_slice_only)
+      for (const GridVariable& grid : phase.grid)
+        if (grid.chunk == 1) ranges[grid.variable.name] = {0, 0};
+    result.push_back({place.buffer, place.direction, {}});
+    add_boxes(place, ranges, result.back().region);
+  });
+  return result;
+}
 
 std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, int64_t begin, int64_t end) {
   std::vector<Access> result;

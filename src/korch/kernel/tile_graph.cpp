@@ -4,6 +4,12 @@
 
 namespace korch::tile {
 
+static_assert([] {
+  for (size_t i = 0; i < std::size(kNestKinds); ++i)
+    if (static_cast<size_t>(kNestKinds[i].kind) != i) return false;
+  return true;
+}());
+
 double Nest::work() const {
   double count = 1;
   for (const LoopVariable& loop : loops) count *= static_cast<double>(loop.extent);
@@ -30,14 +36,6 @@ std::vector<int> always_stored(const std::vector<Store>& stores) {
   for (const Store& store : stores)
     if (store.condition.always_true()) always.push_back(store);
   return roots_of(always);
-}
-
-bool reduces(NestKind kind) {
-  return kind != NestKind::map && kind != NestKind::scatter;
-}
-
-bool ranks(NestKind kind) {
-  return kind == NestKind::top_k || kind == NestKind::suppress;
 }
 
 std::vector<int> Nest::roots() const {

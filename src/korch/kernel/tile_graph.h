@@ -59,9 +59,35 @@ struct Store {
 // -1 if none is left. The second store's value says whether the position at the first variable is excluded by
 // a taken one at the second. Its place, which is working memory, may be any along the first variable.
 enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
+constexpr const char* kNestKinds[] = {"map", "reduce", "arg_reduce", "scatter", "scan", "top_k", "suppress"};
 
-bool reduces(NestKind kind);  // all but map and scatter: over `reduced`
-bool ranks(NestKind kind);    // top_k and suppress: `rank` counts what is found
+// What readers ask of a kind that need not tell it from all others; who must, has a switch.
+struct NestKindRow {
+  NestKind kind;
+  const char* name;       // in the text
+  bool reduces = false;   // over `reduced`, by `combine`
+  bool extremes = false;  // `combine` is min or max
+  bool ranks = false;     // `rank` counts what is found
+  int positions = 0;      // so many stores take positions, of i64, instead of their values
+};
+constexpr NestKindRow kNestKinds[] = {
+    {NestKind::map, "map"},
+    {NestKind::reduce, "reduce", true},
+    {NestKind::arg_reduce, "arg_reduce", true, true, false, 1},
+    {NestKind::scatter, "scatter"},
+    {NestKind::scan, "scan", true},
+    {NestKind::top_k, "top_k", true, true, true, 1},
+    {NestKind::suppress, "suppress", true, true, true, 2},
+};
+constexpr const NestKindRow& row(NestKind kind) {
+  return kNestKinds[static_cast<size_t>(kind)];
+}
+constexpr bool reduces(NestKind kind) {
+  return row(kind).reduces;
+}
+constexpr bool ranks(NestKind kind) {
+  return row(kind).ranks;
+}
 
 // The part low .. high - 1 of one variable, in which every condition along it is decided.
 struct Segment {

@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "korch/base/error.h"
-
 namespace korch::tile {
 
 bool TileTokens::is_word(char c) {

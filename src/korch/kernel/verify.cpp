@@ -52,10 +52,24 @@ class NestVerifier {
     if (!nest_.nan_wins &&
         !(nest_.kind == NestKind::arg_reduce || (nest_.kind == NestKind::reduce && extreme)))
       return "only extremes are found by comparison";
-    if (nest_.kind == NestKind::scatter) return scatter();
-    if (nest_.kind == NestKind::top_k) return top_k();
-    if (nest_.kind == NestKind::suppress) return suppress();
-    if (nest_.kind == NestKind::scan) return {};
+    switch (nest_.kind) {
+      case NestKind::scatter:
+        return scatter();
+      case NestKind::top_k:
+        return top_k();
+      case NestKind::suppress:
+        return suppress();
+      case NestKind::map:
+      case NestKind::scan:
+        return {};
+      case NestKind::reduce:
+      case NestKind::arg_reduce:
+        return reduced();
+    }
+    __builtin_unreachable();
+  }
+
+  std::string reduced() const {
     for (const LoopVariable& loop : nest_.reduced)
       if (nest_.stores[0].offset.depends_on(loop.name))
         return fmt::format("the result of a reduction over {} goes to every {}", loop.name, loop.name);
@@ -178,8 +192,7 @@ class NestVerifier {
       const Buffer& buffer = graph_.buffers[store.buffer];
       if (buffer.role == BufferRole::input || buffer.role == BufferRole::constant)
         return fmt::format("{} is only read", graph_.name(store.buffer));
-      const bool position = nest_.kind == NestKind::suppress ||
-                            (i == 0 && (nest_.kind == NestKind::arg_reduce || nest_.kind == NestKind::top_k));
+      const bool position = i < static_cast<size_t>(row(nest_.kind).positions);
       const DType type = position ? DType::i64 : graph_.pool[store.value].type;
       if (type != buffer.type)
         return fmt::format("{} of {} takes no {}", graph_.name(store.buffer), korch::name(buffer.type),

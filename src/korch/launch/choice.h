@@ -1,7 +1,6 @@
 // The runtime's choice among the kernel variants of a plan's step, for tools that show or compare it.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "korch/plan/plan.h"

@@ -16,6 +16,12 @@ inline bool is_bounded(const Operand& operand) {
 inline Operand extent_of(const Operand& operand, int64_t axis) {
   return is_bounded(operand) ? operand->extents[static_cast<size_t>(axis)] : nullptr;
 }
+// Of all axes.
+inline std::vector<Operand> extents_of(const Operand& operand) {
+  std::vector<Operand> extents = operand->extents;
+  extents.resize(operand->shape().size());
+  return extents;
+}
 
 // Not on the open dimensions of inputs alone.
 bool depends_on_data(GraphBuilder& builder, const Operand& extent);

@@ -48,6 +48,7 @@ struct OperandState {
   int64_t rank() const { return static_cast<int64_t>(type.shape.size()); }
 };
 using Operand = std::shared_ptr<OperandState>;
+using Results = std::vector<Operand>;
 
 class GraphBuilder {
  public:

@@ -1,19 +1,15 @@
 #include "korch/onnx/loop_rule.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // A state to whose end each step puts something, and which it does not read otherwise.
 struct Grown {
@@ -110,9 +106,8 @@ class GrownStates {
         Shape shape = state->shape();
         shape[static_cast<size_t>(*each.axis)] = 0;
         none = n.constant(HostTensor(TensorType{state->dtype(), shape}));
-        Results extents(shape.size());
-        for (int64_t axis = 0; axis < none->rank(); ++axis)
-          if (axis != *each.axis) extents[static_cast<size_t>(axis)] = extent_of(state, axis);
+        Results extents = extents_of(state);
+        extents[*each.axis] = nullptr;
         none = n.bounded(none, extents);
       } else {
         none->sequence.emplace();
@@ -188,7 +183,7 @@ class GrownStates {
 RunningLoop described(NodeImport& n, bool may_vary) {
   RunningLoop loop;
   loop.condition = n.has_input(1) ? n.reshape(n.input(1), {}) : n.scalar(DType::bool_, 1);
-  loop.count = n.constant(HostTensor::of<int64_t>(DType::i64, {}, {INT64_MAX}));
+  loop.count = n.integer(INT64_MAX);
   if (n.has_input(0)) {
     const Results count = n.elements_input(0, "number of steps");
     if (count.size() != 1) n.invalid("its number of steps is not one integer");

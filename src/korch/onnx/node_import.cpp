@@ -97,6 +97,12 @@ int64_t NodeImport::int_input(size_t i, const char* what) const {
   return element_as_int(tensor, 0);
 }
 
+double NodeImport::scalar_input(size_t i, const char* what) const {
+  const HostTensor& value = constant_input(i, what);
+  if (value.elements() != 1) invalid(fmt::format("its {} must be a scalar", what));
+  return element_as_double(value, 0);
+}
+
 const proto::AttributeProto* NodeImport::find(const char* name) {
   read_.insert(name);
   for (const auto& attribute : node_.attribute()) {
@@ -150,6 +156,13 @@ double NodeImport::element_attr(const char* name, double fallback) {
 std::string NodeImport::string_attr(const char* name, const std::string& fallback) {
   const proto::AttributeProto* attribute = find(name, proto::AttributeProto::STRING);
   return attribute != nullptr ? attribute->s() : fallback;
+}
+
+std::string NodeImport::word_attr(const char* name, const std::vector<std::string>& words) {
+  const std::string word = string_attr(name, words[0]);
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    invalid(fmt::format("{} {}", name, quoted_name(word)));
+  return word;
 }
 
 std::vector<int64_t> NodeImport::ints_attr(const char* name, std::vector<int64_t> fallback) {
@@ -220,6 +233,11 @@ std::vector<int64_t> NodeImport::axes(const std::vector<int64_t>& values, int64_
   return result;
 }
 
+void NodeImport::require_shape(const Operand& operand, const char* what, const Shape& shape) const {
+  if (operand->shape() != shape)
+    invalid(fmt::format("the {} are {}, not [{}]", what, to_string(operand->type), to_string(shape)));
+}
+
 const std::vector<int64_t>& NodeImport::bounded(const char* what, const std::vector<int64_t>& values,
                                                 int64_t low, int64_t high) const {
   for (int64_t value : values) {
@@ -239,6 +257,15 @@ std::vector<Operand> NodeImport::emit_all(Op op, Attrs attrs, const std::vector<
 
 Operand NodeImport::scalar(DType dtype, double value) {
   return constant(converted(HostTensor::of<double>(DType::f64, {}, {value}), dtype));
+}
+
+Operand NodeImport::integer(int64_t value) {
+  return constant(HostTensor::of<int64_t>(DType::i64, {}, {value}));
+}
+
+Operand NodeImport::length(const Operand& operand, int64_t axis) {
+  const Operand extent = extent_of(operand, axis);
+  return extent != nullptr ? extent : integer(operand->shape()[axis]);
 }
 
 Operand NodeImport::ints(const std::vector<int64_t>& values) {

@@ -65,6 +65,7 @@ class NodeImport {
   const HostTensor& constant_input(size_t i, const char* what) const;
   std::vector<int64_t> ints_input(size_t i, const char* what) const;  // rank 0 or 1
   int64_t int_input(size_t i, const char* what) const;                // exactly one element
+  double scalar_input(size_t i, const char* what) const;              // likewise
   // Of rank 0 or 1: integers, each constant or from the data (bounded.h).
   std::vector<Operand> elements_input(size_t i, const char* what) const;
   // Likewise, those from the data at least 0 and bounded.
@@ -80,6 +81,8 @@ class NodeImport {
   double float_attr(const char* name, double fallback);    // no NaN
   double element_attr(const char* name, double fallback);  // a tensor's element, which may be NaN
   std::string string_attr(const char* name, const std::string& fallback);
+  // One of these words, the first where the attribute is not there.
+  std::string word_attr(const char* name, const std::vector<std::string>& words);
   std::vector<int64_t> ints_attr(const char* name, std::vector<int64_t> fallback);
   std::vector<double> floats_attr(const char* name);
   std::vector<std::string> strings_attr(const char* name, std::vector<std::string> fallback);
@@ -99,6 +102,8 @@ class NodeImport {
   // An axis in [-rank, rank) to [0, rank).
   int64_t axis(int64_t value, int64_t rank) const;
   std::vector<int64_t> axes(const std::vector<int64_t>& values, int64_t rank) const;  // ascending, each once
+  // Error{invalid} unless the operand, which is `what`, has this shape.
+  void require_shape(const Operand& operand, const char* what, const Shape& shape) const;
   // Error{invalid} unless every value is in [low, high].
   const std::vector<int64_t>& bounded(const char* what, const std::vector<int64_t>& values, int64_t low,
                                       int64_t high) const;
@@ -124,7 +129,9 @@ class NodeImport {
     return builder_.positions(dtype, count, axis, rank, origin_);
   }
   Operand scalar(DType dtype, double value);
-  Operand ints(const std::vector<int64_t>& values);             // i64, rank 1
+  Operand integer(int64_t value);                        // i64, rank 0
+  Operand length(const Operand& operand, int64_t axis);  // its extent, or the number that the type states
+  Operand ints(const std::vector<int64_t>& values);      // i64, rank 1
   Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
   Operand cast(const Operand& operand, DType dtype);            // likewise
   // The same tensor with these extents, per axis null or one.

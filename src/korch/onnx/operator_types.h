@@ -1,13 +1,12 @@
 // Which element types each of ONNX's operators takes, found by trying (bench/onnx_types.py).
 #pragma once
 
-#include <map>
 #include <string>
 
 namespace korch::onnx {
 
-// By operator: the types that its first input may have (or its result, where it has no input), as korch
-// writes them, separated by spaces. Operators for which ONNX has no case of tensors are not there.
-const std::map<std::string, std::string>& operator_types();
+// The types that an operator's first input may have (or its result, where it has no input), as korch writes
+// them, separated by spaces. Empty for operators of which ONNX has no case of tensors.
+std::string operator_types(const std::string& op_type);
 
 }  // namespace korch::onnx

@@ -80,15 +80,6 @@ bool is_same(const Graph& graph, ValueId a, ValueId b) {
   return divide(graph, &x, y) && x.number == 1 && x.values.empty();
 }
 
-Term number(NodeImport& n, int64_t value) {
-  return {n, n.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}))};
-}
-
-Term length(const Term& x, int64_t axis) {
-  const Operand extent = extent_of(x, axis);
-  return extent != nullptr ? Term(x.node(), extent) : number(x.node(), x.extent(axis));
-}
-
 }  // namespace
 
 bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, GraphBuilder& builder) {
@@ -116,7 +107,7 @@ std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& targ
     if (extent.bound != -1 && !add(extent.counted, extent.bound, &others)) return std::nullopt;
   if (!divide(graph, &all, others)) return std::nullopt;
   double bound = static_cast<double>(all.number);
-  Term product = number(n, all.number);
+  Term product = integer(n, all.number);
   for (ValueId value : all.values) {
     auto factor = std::make_shared<OperandState>();
     factor->id = value;
@@ -143,23 +134,23 @@ Term regrouped(const Term& x, const std::vector<Extent>& target) {
   }
   // The number of a place among those that count, and from it the place among the data's.
   const auto rank = static_cast<int64_t>(out);
-  Term place = number(n, 0), stride = number(n, 1);
+  Term place = integer(n, 0), stride = integer(n, 1);
   for (size_t axis = out; axis-- > 0;) {
     const Extent& extent = target[axis];
     place = place + positions(n, DType::i64, extent.bound, static_cast<int64_t>(axis), rank) * stride;
-    stride = stride * (extent.counted != nullptr ? Term(n, extent.counted) : number(n, extent.bound));
+    stride = stride * (extent.counted != nullptr ? Term(n, extent.counted) : integer(n, extent.bound));
   }
-  Term from = number(n, 0);
+  Term from = integer(n, 0);
   int64_t rows = 1;
   for (size_t axis = in; axis-- > 0;) {
-    const Term extent = max(length(x, static_cast<int64_t>(axis)), number(n, 1));
+    const Term extent = max(length(x, static_cast<int64_t>(axis)), integer(n, 1));
     from = from + apply(Op::Mod, {place, extent}) * static_cast<double>(rows);
     place = place / extent;
     rows *= x.shape()[axis];
   }
   Shape shape = {rows};
   shape.insert(shape.end(), suffix.begin(), suffix.end());
-  const Term inside = min(from, number(n, std::max<int64_t>(rows - 1, 0)));
+  const Term inside = min(from, integer(n, std::max<int64_t>(rows - 1, 0)));
   const Term result = apply(Op::Gather, {reshape(at_bounds(x), shape), inside}, AxisAttrs{0});
   std::vector<Operand> extents;
   for (const Extent& extent : target) extents.push_back(extent.counted);

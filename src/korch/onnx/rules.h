@@ -3,7 +3,6 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace korch::onnx {
 constexpr int64_t kLatestOpset = 28;
 
 // Returns the outputs of the node; it may return fewer than the node names when the others are unused.
-using Rule = std::vector<Operand> (*)(NodeImport&);
+using Rule = Results (*)(NodeImport&);
 
 // An operator, by its history in its domain's opsets. bench/onnx_operators.py compares with ONNX's.
 struct RuleRow {
@@ -27,37 +26,37 @@ struct RuleRow {
   int64_t until = std::numeric_limits<int64_t>::max();  // the last opset that has it
 };
 
-const std::vector<RuleRow>& elementwise_rules();
-const std::vector<RuleRow>& shape_rules();      // constants, and what depends on shapes alone
-const std::vector<RuleRow>& selection_rules();  // whose results' extents depend on the data
-const std::vector<RuleRow>& layout_rules();
-const std::vector<RuleRow>& slice_rules();
-const std::vector<RuleRow>& indexing_rules();  // gather, top-k
-const std::vector<RuleRow>& scatter_rules();
-const std::vector<RuleRow>& reduction_rules();
-const std::vector<RuleRow>& linear_rules();  // matmul, gemm, convolutions
-const std::vector<RuleRow>& pooling_rules();
-const std::vector<RuleRow>& normalization_rules();
-const std::vector<RuleRow>& resize_rules();
-const std::vector<RuleRow>& sequence_rules();
-const std::vector<RuleRow>& attention_rules();  // and what else decoders are made of
-const std::vector<RuleRow>& recurrent_rules();  // LSTM, GRU, RNN
-const std::vector<RuleRow>& loss_rules();
-const std::vector<RuleRow>& signal_rules();  // windows, spectra
-const std::vector<RuleRow>& random_rules();
-const std::vector<RuleRow>& sampling_rules();  // images where coordinates say
-const std::vector<RuleRow>& bit_rules();
-const std::vector<RuleRow>& feature_rules();  // of what is counted
-const std::vector<RuleRow>& control_rules();  // If, Loop
-const std::vector<RuleRow>& scan_rules();
-const std::vector<RuleRow>& quantized_rules();  // and products of integers
+std::vector<RuleRow> elementwise_rules();
+std::vector<RuleRow> shape_rules();      // constants, and what depends on shapes alone
+std::vector<RuleRow> selection_rules();  // whose results' extents depend on the data
+std::vector<RuleRow> layout_rules();
+std::vector<RuleRow> slice_rules();
+std::vector<RuleRow> indexing_rules();  // gather, top-k
+std::vector<RuleRow> scatter_rules();
+std::vector<RuleRow> reduction_rules();
+std::vector<RuleRow> linear_rules();  // matmul, gemm, convolutions
+std::vector<RuleRow> pooling_rules();
+std::vector<RuleRow> normalization_rules();
+std::vector<RuleRow> resize_rules();
+std::vector<RuleRow> sequence_rules();
+std::vector<RuleRow> attention_rules();  // and what else decoders are made of
+std::vector<RuleRow> recurrent_rules();  // LSTM, GRU, RNN
+std::vector<RuleRow> loss_rules();
+std::vector<RuleRow> signal_rules();  // windows, spectra
+std::vector<RuleRow> random_rules();
+std::vector<RuleRow> sampling_rules();  // images where coordinates say
+std::vector<RuleRow> bit_rules();
+std::vector<RuleRow> feature_rules();  // of what is counted
+std::vector<RuleRow> control_rules();  // If, Loop
+std::vector<RuleRow> scan_rules();
+std::vector<RuleRow> quantized_rules();  // and products of integers
 // Of kRuntimeDomain.
-const std::vector<RuleRow>& runtime_rules();
-const std::vector<RuleRow>& runtime_attention_rules();
-const std::vector<RuleRow>& runtime_quantized_rules();
-const std::vector<RuleRow>& runtime_moe_rules();  // mixtures of experts
+std::vector<RuleRow> runtime_rules();
+std::vector<RuleRow> runtime_attention_rules();
+std::vector<RuleRow> runtime_quantized_rules();
+std::vector<RuleRow> runtime_moe_rules();  // mixtures of experts
 // Of kLearnerDomain.
-const std::vector<RuleRow>& learner_rules();
+std::vector<RuleRow> learner_rules();
 
 constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
 constexpr const char* kLearnerDomain = "ai.onnx.ml";     // ONNX's, of classical learners
@@ -65,7 +64,7 @@ constexpr const char* kLearnerDomain = "ai.onnx.ml";     // ONNX's, of classical
 constexpr std::array<const char*, 3> kDomains = {"ai.onnx", kRuntimeDomain, kLearnerDomain};
 
 // The tables of a domain ("" or "ai.onnx": ONNX's own); none for one that korch does not know.
-std::vector<const std::vector<RuleRow>*> rule_tables(const std::string& domain);
+std::vector<std::vector<RuleRow>> rule_tables(const std::string& domain);
 // The rule for an operator of a domain, or null when korch does not know it.
 const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
 

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 Term input(NodeImport& n, size_t i) {
   return {n, n.input(i)};
 }
@@ -153,8 +151,7 @@ Term written(const Term& past, const Term& update, const Term& start, int64_t ax
 Results tensor_scatter(NodeImport& n) {
   const Term past = input(n, 0), update = input(n, 1);
   const int64_t axis = n.axis(n.int_attr("axis", -2), past.rank());
-  const std::string mode = n.string_attr("mode", "linear");
-  if (mode != "linear" && mode != "circular") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.word_attr("mode", {"linear", "circular"});
   if (axis == 0 || update.rank() != past.rank()) n.invalid("axis 0, or an update of another rank");
   const int64_t length = past.extent(axis), count = update.extent(axis);
   if (count == 0) return {past};
@@ -346,24 +343,22 @@ Results group_query_attention(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& attention_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> attention_rules() {
+  return {
       {"Attention", attention, 23, 25},
       {"RotaryEmbedding", rotary_embedding, 23, 23},
       {"TensorScatter", tensor_scatter, 24, 24},
       {"CausalConvWithState", causal_conv_with_state, 27, 27},
       {"LinearAttention", linear_attention, 27, 27},
   };
-  return rows;
 }
 
-const std::vector<RuleRow>& runtime_attention_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_attention_rules() {
+  return {
       {"RotaryEmbedding", rotary_embedding_of_runtime},
       {"MultiHeadAttention", multi_head_attention},
       {"GroupQueryAttention", group_query_attention},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -1,5 +1,4 @@
 // Operators on the bits of integers.
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,8 +9,6 @@
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // 2^0, 2^1, ... up to `last`, at the counts.
 Term power_of_two(const Term& counts, int64_t last) {
@@ -120,12 +117,11 @@ Results bit_cast(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& bit_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> bit_rules() {
+  return {
       {"BitShift", bit_shift, 11, 28}, {"BitwiseAnd", bitwise, 18, 18},     {"BitwiseOr", bitwise, 18, 18},
       {"BitwiseXor", bitwise, 18, 18}, {"BitwiseNot", bitwise_not, 18, 18}, {"BitCast", bit_cast, 26, 26},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

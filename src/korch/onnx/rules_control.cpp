@@ -7,15 +7,12 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/loop_rule.h"
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // Elements that a branch reads, some microseconds: with more, it is not computed for nothing.
 constexpr double kLargeBranch = 0x1p14;
@@ -32,18 +29,12 @@ Term chosen(NodeImport& n, const Operand& condition, const Operand& yes, const O
     return select(chooses, {n, yes}, Term(n, no));
   Shape bounds;
   Results extents;
-  const auto extent = [&](const Operand& x, int64_t axis) {
-    const Operand counted = extent_of(x, axis);
-    return Term(n, counted != nullptr
-                       ? counted
-                       : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {x->shape()[axis]})));
-  };
   for (int64_t axis = 0; axis < yes->rank(); ++axis) {
     const int64_t a = yes->shape()[axis], b = no->shape()[axis];
     bounds.push_back(std::max(a, b));
     const bool same = a == b && extent_of(yes, axis) == extent_of(no, axis);
     extents.push_back(same ? extent_of(yes, axis)
-                           : select(chooses, extent(yes, axis), extent(no, axis)).operand());
+                           : select(chooses, length({n, yes}, axis), length({n, no}, axis)).operand());
     if (!same) extents.back()->upper = bounds.back();
   }
   return {n, n.bounded(select(chooses, padded(n, yes, bounds), padded(n, no, bounds)), extents)};
@@ -147,8 +138,7 @@ Results written_out_loop(NodeImport& n) {
   std::vector<std::vector<Term>> made(static_cast<size_t>(scanned));
   for (int64_t step = 0; step < most && goes_on; ++step) {
     require_few(n, counted ? most : step + 1, body);
-    Results inputs = {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {step})),
-                      active ? *active : n.scalar(DType::bool_, 1)};
+    Results inputs = {n.integer(step), active ? *active : n.scalar(DType::bool_, 1)};
     inputs.insert(inputs.end(), states.begin(), states.end());
     const Results outputs = n.import_body(body, inputs, std::to_string(step));
     for (size_t i = 0; i < states.size(); ++i)
@@ -192,12 +182,11 @@ Results loop(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& control_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> control_rules() {
+  return {
       {"If", if_else, 1, 25},
       {"Loop", loop, 1, 25},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

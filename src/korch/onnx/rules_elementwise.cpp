@@ -4,14 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 Op op_named(const std::string& op_type) {
   const std::optional<Op> op = parse_op(op_type);
@@ -99,10 +96,8 @@ Results is_nan(NodeImport& n) {
 // `saturate` is about float8 only, `round_mode` about FLOAT8E8M0.
 Operand cast_to(NodeImport& n, DType to) {
   const bool saturate = n.flag("saturate", true);
-  const std::string rounding = n.string_attr("round_mode", "up");
+  const std::string rounding = n.word_attr("round_mode", {"up", "down", "nearest"});
   const Operand& x = n.input(0);
-  if (rounding != "up" && rounding != "down" && rounding != "nearest")
-    n.invalid("round_mode " + quoted_name(rounding));
   if (to == DType::f8e8m0 && x->dtype() != to && (!saturate || rounding != "up"))
     n.unsupported("to FLOAT8E8M0 other than rounding up and saturating, its defaults");
   return saturate || !is_storage(to) || x->dtype() == to ? n.cast(x, to)
@@ -215,13 +210,6 @@ Results identity(NodeImport& n) {
   return {n.input(0)};
 }
 
-// The one element of an input that is a scalar.
-double scalar_input(NodeImport& n, size_t i, const char* what) {
-  const HostTensor& value = n.constant_input(i, what);
-  if (value.elements() != 1) n.invalid(fmt::format("its {} must be a scalar", what));
-  return element_as_double(value, 0);
-}
-
 // Inference, or nothing to drop: the data unchanged, and a mask of ones.
 Results dropout(NodeImport& n) {
   n.ignore("seed");
@@ -231,8 +219,8 @@ Results dropout(NodeImport& n) {
     n.ignore("ratio");
   } else {
     n.ignore_input(1);
-    if (n.has_input(2) && scalar_input(n, 2, "training_mode") != 0)
-      ratio = n.has_input(1) ? scalar_input(n, 1, "ratio") : 0.5;
+    if (n.has_input(2) && n.scalar_input(2, "training_mode") != 0)
+      ratio = n.has_input(1) ? n.scalar_input(1, "ratio") : 0.5;
   }
   if (ratio && (*ratio < 0 || *ratio >= 1)) n.invalid(fmt::format("ratio {}", *ratio));
   if (ratio && *ratio > 0) {
@@ -289,8 +277,8 @@ Operand power(NodeImport& n, const Operand& x, double exponent) {
   return n.emit(Op::Pow, {x, n.scalar(x->dtype(), exponent)});
 }
 
-const std::vector<RuleRow>& elementwise_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> elementwise_rules() {
+  return {
       {"Neg", unary, 1, 13},
       {"Abs", unary, 1, 13},
       {"Exp", unary, 1, 13},
@@ -359,7 +347,6 @@ const std::vector<RuleRow>& elementwise_rules() {
       {"Swish", swish, 24, 24},
       {"SwiGLU", swiglu, 28, 28},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

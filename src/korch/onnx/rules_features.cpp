@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Of elements of windows with elements of n-grams: every window meets every n-gram, since which of them it is
 // is known to the data alone.
 constexpr int64_t kMaxComparisons = int64_t{1} << 26;
@@ -224,10 +222,9 @@ Results scaler(NodeImport& n) {
 // Row by row; one whose divisor is 0 stays. MAX is the greatest element, as specified, and not the greatest
 // magnitude; L1 takes magnitudes, as ONNX Runtime does.
 Results normalizer(NodeImport& n) {
-  const std::string norm = n.string_attr("norm", "MAX");
+  const std::string norm = n.word_attr("norm", {"MAX", "L1", "L2"});
   const Term given(n, n.input(0)), x = learned_from(given);
   if (x.rank() != 1 && x.rank() != 2) n.invalid("data need rank 1 or 2");
-  if (norm != "MAX" && norm != "L1" && norm != "L2") n.invalid("norm " + quoted_name(norm));
   const std::vector<int64_t> row{x.rank() - 1};
   if (element_count(x.shape()) == 0) return {cast(x, DType::f32)};
   const Term divisor = norm == "MAX"  ? reduce(Op::ReduceMax, x, row)
@@ -238,19 +235,17 @@ Results normalizer(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& feature_rules() {
-  static const std::vector<RuleRow> rows = {{"TfIdfVectorizer", tf_idf_vectorizer, 9, 9}};
-  return rows;
+std::vector<RuleRow> feature_rules() {
+  return {{"TfIdfVectorizer", tf_idf_vectorizer, 9, 9}};
 }
 
-const std::vector<RuleRow>& learner_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> learner_rules() {
+  return {
       {"ArrayFeatureExtractor", array_feature_extractor},
       {"Binarizer", binarizer},
       {"Scaler", scaler},
       {"Normalizer", normalizer},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

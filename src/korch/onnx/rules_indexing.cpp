@@ -10,8 +10,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 Results gather(NodeImport& n) {
   const AxisAttrs attrs{n.axis(n.int_attr("axis", 0), n.input(0)->rank())};
   return {n.emit(Op::Gather, attrs, {n.input(0), n.input(1)})};
@@ -48,9 +46,8 @@ Results top_k(NodeImport& n) {
   Results results = n.emit_all(Op::TopK, attrs, {n.input(0)});
   for (Operand& result : results) {
     if (counted == nullptr) break;
-    Results extents(result->shape().size());
-    for (int64_t axis = 0; axis < result->rank(); ++axis)
-      extents[axis] = axis == attrs.axis ? counted : extent_of(result, axis);
+    Results extents = extents_of(result);
+    extents[attrs.axis] = counted;
     result = n.bounded(result, extents);
   }
   return results;
@@ -116,14 +113,13 @@ Results reverse_sequence(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& indexing_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> indexing_rules() {
+  return {
       {"Gather", gather, 1, 13},       {"GatherElements", gather_elements, 11, 13},
       {"GatherND", gather_nd, 11, 13}, {"TopK", top_k, 1, 24},
       {"OneHot", one_hot, 9, 28},      {"CumSum", cum_sum, 11, 14},
       {"CumProd", cum_prod, 26, 26},   {"ReverseSequence", reverse_sequence, 10, 28},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -15,8 +15,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 int64_t product(Shape::const_iterator begin, Shape::const_iterator end) {
   return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
@@ -159,16 +157,13 @@ int64_t most_of(NodeImport& n, const Operand& pad) {
 
 // What is behind counts as far as the pads say.
 Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
-  Results extents(padded->shape().size());
+  Results extents = extents_of(padded);
   SliceAttrs most{Shape(extents.size(), 0), padded->shape(), Shape(extents.size(), 1)};
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
-    extents[a] = extent_of(padded, axis);
     if (pads.open[a] == nullptr) continue;
     const Operand& x = n.input(0);
-    const Operand before = extent_of(x, axis) != nullptr
-                               ? extent_of(x, axis)
-                               : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {x->shape()[a]}));
+    const Operand before = n.length(x, axis);
     const Operand whole = n.whole(before, pads.open[a]);  // padded to a multiple of something, say
     Term length = whole != nullptr ? Term(n, whole) : Term(n, before) + Term(n, pads.open[a]);
     if (pads.before[a] != 0) length = length + static_cast<double>(pads.before[a]);
@@ -209,10 +204,9 @@ Pads read_pads(NodeImport& n) {
 
 PadMode pad_mode(NodeImport& n) {
   const std::string mode = n.string_attr("mode", "constant");
-  if (mode == "constant") return PadMode::constant;
-  if (mode == "reflect") return PadMode::reflect;
-  if (mode == "edge") return PadMode::edge;
-  n.unsupported("mode " + quoted_name(mode));
+  const auto* const known = std::find(std::begin(kPadModes), std::end(kPadModes), mode);
+  if (known == std::end(kPadModes)) n.unsupported("mode " + quoted_name(mode));
+  return static_cast<PadMode>(known - std::begin(kPadModes));
 }
 
 Results pad(NodeImport& n) {
@@ -267,8 +261,7 @@ Results expand(NodeImport& n) {
   n.bounded("target extent", bounds, 0, kMaxOffset);
   const Shape target = broadcast(x->shape(), bounds);
   const Operand expanded = target == x->shape() ? x : n.emit(Op::Expand, ShapeAttrs{target}, {x});
-  Results extents(target.size());
-  for (int64_t axis = 0; axis < expanded->rank(); ++axis) extents[axis] = extent_of(expanded, axis);
+  Results extents = extents_of(expanded);
   const auto extent_before = [&](size_t axis) {  // 1 where there was no such axis
     const size_t added = target.size() - x->shape().size();
     return axis < added ? 1 : x->shape()[axis - added];
@@ -284,12 +277,9 @@ Results expand(NodeImport& n) {
 Term repeated(const Term& x, int64_t axis, const Extent& repeats) {
   if (repeats.counted == nullptr && repeats.bound == 1) return x;
   NodeImport& n = x.node();
-  const auto known = [&](int64_t number) {
-    return n.constant(HostTensor::of<int64_t>(DType::i64, {}, {number}));
-  };
   const int64_t bound = x.extent(axis) * repeats.bound;
   const Operand counted = extent_of(x, axis);
-  const Term extent(n, counted != nullptr ? counted : known(x.extent(axis)));
+  const Term extent = length(x, axis);
   Term result = at_bounds(x);
   if (counted != nullptr) {
     const Term place =
@@ -300,10 +290,9 @@ Term repeated(const Term& x, int64_t axis, const Extent& repeats) {
     times[static_cast<size_t>(axis)] = repeats.bound;
     result = apply(Op::Tile, {result}, ShapeAttrs{times});
   }
-  Results extents(x.shape().size());
-  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
+  Results extents = extents_of(x);
   if (counted != nullptr || repeats.counted != nullptr) {
-    const Operand times = repeats.counted != nullptr ? repeats.counted : known(repeats.bound);
+    const Operand times = repeats.counted != nullptr ? repeats.counted : n.integer(repeats.bound);
     extents[axis] = (extent * Term(n, times)).operand();
     if (!extents[axis]->upper) extents[axis]->upper = bound;
   }
@@ -336,8 +325,7 @@ int64_t block_size(NodeImport& n) {
 }
 
 Results depth_to_space(NodeImport& n) {
-  const std::string mode = n.string_attr("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.word_attr("mode", {"DCR", "CRD"});
   return {
       n.emit(mode == "DCR" ? Op::DepthToSpace : Op::DepthToSpaceCRD, AxisAttrs{block_size(n)}, {n.input(0)})};
 }
@@ -345,8 +333,7 @@ Results depth_to_space(NodeImport& n) {
 // [N, b, b, C] in the order of depth, or [N, C, b, b].
 Results space_to_depth(NodeImport& n) {
   const int64_t block = block_size(n);
-  const std::string mode = n.opset() < 28 ? "DCR" : n.string_attr("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") n.invalid("mode " + quoted_name(mode));
+  const std::string mode = n.opset() < 28 ? "DCR" : n.word_attr("mode", {"DCR", "CRD"});
   const Term by_block(n, n.emit(Op::SpaceToDepth, AxisAttrs{block}, {n.input(0)}));
   if (mode == "DCR") return {by_block};
   const Shape shape = by_block.shape();
@@ -469,8 +456,8 @@ std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const 
   return result;
 }
 
-const std::vector<RuleRow>& layout_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> layout_rules() {
+  return {
       {"Squeeze", squeeze, 1, 25},
       {"Unsqueeze", unsqueeze, 1, 25},
       {"Flatten", flatten, 1, 25},
@@ -487,7 +474,6 @@ const std::vector<RuleRow>& layout_rules() {
       {"CenterCropPad", center_crop_pad, 18, 18},
       {"Col2Im", col2im, 18, 18},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -8,11 +8,7 @@
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
-namespace {
-
-using Results = std::vector<Operand>;
-
-}  // namespace
+namespace {}  // namespace
 
 // Operands of rank 1 are a row on the left, a column on the right; their axis leaves the result again.
 Operand matrix_product(NodeImport& n, Operand a, Operand b) {
@@ -229,8 +225,8 @@ Results det(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& linear_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> linear_rules() {
+  return {
       {"MatMul", matmul, 1, 13},
       {"Gemm", gemm, 1, 13},
       {"Einsum", einsum, 12, 28},
@@ -238,7 +234,6 @@ const std::vector<RuleRow>& linear_rules() {
       {"ConvTranspose", conv_transpose, 1, 22},
       {"Det", det, 11, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

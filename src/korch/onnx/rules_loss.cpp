@@ -3,21 +3,16 @@
 
 #include <numeric>
 
-#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // -weight[t] log p[n, t, ...] of the targets t [n, ...], where t is not to be ignored; none, their sum, or
 // the mean with these weights.
 Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
-  const std::string reduction = n.string_attr("reduction", "mean");
-  if (reduction != "none" && reduction != "sum" && reduction != "mean")
-    n.invalid("reduction " + quoted_name(reduction));
+  const std::string reduction = n.word_attr("reduction", {"mean", "none", "sum"});
   Shape expected = log_p.shape();
   if (log_p.rank() >= 2) expected.erase(expected.begin() + 1);
   if (log_p.rank() < 2 || target.shape() != expected)
@@ -55,12 +50,11 @@ Results softmax_cross_entropy_loss(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& loss_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> loss_rules() {
+  return {
       {"NegativeLogLikelihoodLoss", negative_log_likelihood_loss, 12, 22},
       {"SoftmaxCrossEntropyLoss", softmax_cross_entropy_loss, 12, 13},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -14,8 +14,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Rows of a step. They share one reading of the expert's weights, which takes longer than so few rows'
 // products; of many, those beyond an expert's last are computed for nothing.
 constexpr int64_t kLeastBlockRows = 4, kMostBlockRows = 64;
@@ -82,7 +80,7 @@ class Experts {
     if (fc1->rank() != 3 || fc2->rank() != 3 || logits->rank() != 2)
       n_.invalid("weights need rank 3, and what the router says rank 2");
     experts_ = logits->shape()[1];
-    require(logits, "what the router says", {tokens_, experts_});
+    n_.require_shape(logits, "what the router says", {tokens_, experts_});
     n_.bounded("k", {k_}, 1, experts_);
     if (experts_ > kMostExperts)
       n_.unsupported(fmt::format("{} experts, more than {}", experts_, kMostExperts));
@@ -92,14 +90,14 @@ class Experts {
     // then.
     if (fc2->shape()[1] != hidden_)
       n_.unsupported(fmt::format("fc2 weights {}, not [experts, hidden, inner]", to_string(fc2->type)));
-    require(fc2, "fc2 weights", {experts_, hidden_, inner});
-    require(fc1, "fc1 weights", {experts_, fused ? 2 * inner : inner, hidden_});
+    n_.require_shape(fc2, "fc2 weights", {experts_, hidden_, inner});
+    n_.require_shape(fc1, "fc1 weights", {experts_, fused ? 2 * inner : inner, hidden_});
     const Operand bias1 = bias(3, fc1), bias3 = n_.has_input(6) ? bias(7, n_.input(6)) : nullptr;
     out_ = Layer{fc2, bias(5, fc2), 0, 1, hidden_};
     if (fused && n_.has_input(6)) n_.invalid("fc3 beside a fused swiglu");
     if (gated && !fused && !n_.has_input(6)) n_.invalid("swiglu needs fc3 or swiglu_fusion");
     if (!n_.has_input(6) && n_.has_input(7)) n_.invalid("a bias of fc3 without weights");
-    if (n_.has_input(6)) require(n_.input(6), "fc3 weights", {experts_, inner, hidden_});
+    if (n_.has_input(6)) n_.require_shape(n_.input(6), "fc3 weights", {experts_, inner, hidden_});
     if (fused) {
       const bool interleaved = fusion_ == 1;
       gate_ = Layer{fc1, bias1, 0, interleaved ? 2 : 1, inner};
@@ -112,13 +110,8 @@ class Experts {
 
   Operand bias(size_t input, const Operand& weights) {
     if (!n_.has_input(input)) return nullptr;
-    require(n_.input(input), "bias", {weights->shape()[0], weights->shape()[1]});
+    n_.require_shape(n_.input(input), "bias", {weights->shape()[0], weights->shape()[1]});
     return n_.input(input);
-  }
-
-  void require(const Operand& operand, const char* what, const Shape& shape) {
-    if (operand->shape() != shape)
-      n_.invalid(fmt::format("the {} are {}, not [{}]", what, to_string(operand->type), to_string(shape)));
   }
 
   DType sum_type() const { return is_small_float(x_.dtype()) ? DType::f32 : x_.dtype(); }
@@ -258,11 +251,10 @@ Results mixture_of_experts(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& runtime_moe_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_moe_rules() {
+  return {
       {"MoE", mixture_of_experts},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -5,8 +5,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Normalized by the statistics of the batch, over all axes but that of channels; the running ones move
 // towards them.
 Results batch_normalization_in_training(NodeImport& n) {
@@ -149,8 +147,8 @@ Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double ep
   return sqrt(reduce(Op::ReduceMean, x * x, axes) + epsilon);
 }
 
-const std::vector<RuleRow>& normalization_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> normalization_rules() {
+  return {
       {"BatchNormalization", batch_normalization, 1, 15},
       {"InstanceNormalization", instance_normalization, 1, 22},
       {"LayerNormalization", layer_normalization, 17, 17},
@@ -161,7 +159,6 @@ const std::vector<RuleRow>& normalization_rules() {
       {"SimplifiedLayerNormalization", rms_normalization},  // what ONNX Runtime calls it, in this domain too
       {"LRN", lrn, 1, 13},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -1,4 +1,4 @@
-// Pooling over windows of the spatial axes, and over all of them.
+// Pooling over windows of the spatial axes, over all of them, and over regions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,12 +8,11 @@
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/tensor_data.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // With ceil_mode a last, partial window counts as long as it begins inside the data or the padding before
 // them. The elements it lacks are extra padding behind. Of an extent that is not known, as many as it may
@@ -189,6 +188,58 @@ Results max_unpool(NodeImport& n) {
   return {y};
 }
 
+// Halves go away from zero.
+Term rounded_away(const Term& x) {
+  const Term low = floor(x), rest = x - low;
+  const Term up = (x < 0 && !(rest <= number_like(rest, 0.5))) || (0.0 <= x && 0.5 <= rest);
+  return select(up, low + 1.0, low);
+}
+
+// Which elements of an axis lie in each part of each region, [regions, parts, size].
+Term region_parts(const Term& first, const Term& last, int64_t parts, int64_t size) {
+  NodeImport& n = first.node();
+  const Term extent = max(last - first + 1.0, number_like(first, 1));
+  const Term part = positions(n, first.dtype(), parts, 1, 2), length = extent / static_cast<double>(parts);
+  const Term begin = floor(part * length) + first, end = first - floor(-((part + 1.0) * length));
+  const Term at = positions(n, first.dtype(), size, 2, 3);
+  return insert_axis(begin, 2) <= at && at < insert_axis(end, 2);
+}
+
+// The greatest elements of the parts, columns first and then rows; 0 where a part has none. Images are
+// numbered by floats, which nothing says the bounds of: the nearest image.
+Results max_roi_pool(NodeImport& n) {
+  if (is_bounded(n.input(0))) n.unsupported("images with an extent that depends on the data");
+  const Term image(n, n.input(0)), rois = widened({n, n.input(1)});
+  const std::vector<int64_t> pooled = n.ints_attr("pooled_shape", {});
+  if (image.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 5 || pooled.size() != 2)
+    n.invalid("data need rank 4, regions [count, 5], and pooled_shape two extents");
+  n.bounded("pooled_shape", pooled, 1, kMaxStep);
+  n.bounded("extent", {image.extent(0), image.extent(2), image.extent(3)}, 1, kMaxOffset);
+  const double scale = n.float_attr("spatial_scale", 1);
+  const auto edge = [&](int64_t column) { return rounded_away(slice(rois, 1, column, 1) * scale); };
+  const int64_t count = rois.extent(0), channels = image.extent(1), height = image.extent(2);
+  const Term rows = region_parts(edge(2), edge(4), pooled[0], height),
+             columns = region_parts(edge(1), edge(3), pooled[1], image.extent(3));
+  const Term image_of = clamp(slice(rois, 1, 0, 1), 0, static_cast<double>(image.extent(0) - 1));
+  const Term batch = reshape(cast(image_of, DType::i64), {count});
+  const Term images = widened(apply(Op::Gather, {image, batch}, AxisAttrs{0}));
+  const Term least(n, n.constant(extreme(images.dtype(), true)));
+  const auto greatest = [&](const Term& among, const Term& elements, int64_t axis) {
+    return reduce(Op::ReduceMax, select(among, elements, least), {axis}, false);
+  };
+  const Term among_columns = insert_axis(insert_axis(columns, 1), 1);  // [count, 1, 1, parts, width]
+  const Term of_columns = greatest(among_columns, insert_axis(images, 3), 4);
+  const Term among_rows = insert_axis(insert_axis(rows, 3), 1);  // [count, 1, parts, height, 1]
+  const Term of_rows = greatest(among_rows, insert_axis(of_columns, 2), 3);
+  const auto any = [&](const Term& within) {
+    return reduce(Op::ReduceMax, cast(within, DType::i32), {2}, false);
+  };
+  const Term elements =
+      reshape(any(rows), {count, 1, pooled[0], 1}) * reshape(any(columns), {count, 1, 1, pooled[1]});
+  const Shape shape{count, channels, pooled[0], pooled[1]};
+  return {cast(select(expand(elements == 0.0, shape), 0, of_rows), image.dtype())};
+}
+
 // As many windows as the extent has steps, padding on both sides.
 struct SamePads {
   int64_t before, after;
@@ -260,8 +311,8 @@ Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
   return windows;
 }
 
-const std::vector<RuleRow>& pooling_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> pooling_rules() {
+  return {
       {"MaxPool", max_pool, 1, 22},
       {"AveragePool", average_pool, 1, 22},
       {"MaxUnpool", max_unpool, 9, 22},
@@ -269,8 +320,8 @@ const std::vector<RuleRow>& pooling_rules() {
       {"GlobalAveragePool", global_average_pool, 1, 22},
       {"GlobalMaxPool", global_max_pool, 1, 22},
       {"GlobalLpPool", global_lp_pool, 1, 22},
+      {"MaxRoiPool", max_roi_pool, 1, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 struct NumberRange {
   double low, high;
 };
@@ -426,8 +424,8 @@ Results matmul_nbits(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& quantized_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> quantized_rules() {
+  return {
       {"QuantizeLinear", quantize_linear, 10, 28},
       {"DequantizeLinear", dequantize_linear, 10, 28},
       {"DynamicQuantizeLinear", dynamic_quantize_linear, 11, 11},
@@ -436,11 +434,10 @@ const std::vector<RuleRow>& quantized_rules() {
       {"ConvInteger", conv_integer, 10, 10},
       {"QLinearConv", qlinear_conv, 10, 10},
   };
-  return rows;
 }
 
-const std::vector<RuleRow>& runtime_quantized_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_quantized_rules() {
+  return {
       {"QuantizeLinear", quantize_linear},
       {"DequantizeLinear", dequantize_linear},
       {"QLinearAdd", qlinear_add},
@@ -455,7 +452,6 @@ const std::vector<RuleRow>& runtime_quantized_rules() {
       {"DynamicQuantizeMatMul", dynamic_quantize_matmul},
       {"MatMulNBits", matmul_nbits},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

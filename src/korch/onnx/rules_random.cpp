@@ -13,8 +13,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 std::mt19937_64 generator(NodeImport& n) {
   std::vector<uint32_t> words;
   if (n.has("seed")) {
@@ -98,13 +96,12 @@ Operand uniform_numbers(NodeImport& n, const Shape& shape) {
   return drawn(n, {DType::f32, shape}, [](std::mt19937_64& random) { return unit(random); });
 }
 
-const std::vector<RuleRow>& random_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> random_rules() {
+  return {
       {"RandomUniform", random_uniform, 1, 22}, {"RandomUniformLike", random_uniform, 1, 22},
       {"RandomNormal", random_normal, 1, 22},   {"RandomNormalLike", random_normal, 1, 22},
       {"Bernoulli", bernoulli, 15, 22},         {"Multinomial", multinomial, 7, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

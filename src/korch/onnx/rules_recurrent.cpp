@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // The operator's inputs by what they are; -1: it has none such.
 struct RecurrentLayer {
   const char* cell;
@@ -125,24 +123,24 @@ class Import {
     if (const int64_t size = n_.int_attr("hidden_size", hidden_); size != hidden_)
       n_.invalid(fmt::format("hidden_size is {}, but the recurrent weights are {}", size,
                              to_string(recurrent_->type)));
-    require(weights_, "weights", {directions_, layer_.gates * hidden_, width_});
-    require(recurrent_, "recurrent weights", {directions_, layer_.gates * hidden_, hidden_});
+    n_.require_shape(weights_, "weights", {directions_, layer_.gates * hidden_, width_});
+    n_.require_shape(recurrent_, "recurrent weights", {directions_, layer_.gates * hidden_, hidden_});
     if (n_.has_input(3)) {
       bias_ = n_.input(3);
-      require(bias_, "bias", {directions_, 2 * layer_.gates * hidden_});
+      n_.require_shape(bias_, "bias", {directions_, 2 * layer_.gates * hidden_});
     }
     if (n_.has_input(4)) read_lengths(n_.input(4));
     state_ = initial_state(5);
     if (layer_.cell_state >= 0) cell_state_ = initial_state(static_cast<size_t>(layer_.cell_state));
     if (layer_.peepholes >= 0 && n_.has_input(static_cast<size_t>(layer_.peepholes))) {
       peepholes_ = n_.input(static_cast<size_t>(layer_.peepholes));
-      require(peepholes_, "peepholes", {directions_, 3 * hidden_});
+      n_.require_shape(peepholes_, "peepholes", {directions_, 3 * hidden_});
     }
   }
 
   // As a mask of steps; none where every sequence has all of them.
   void read_lengths(const Operand& lengths) {
-    require(lengths, "sequence lengths", {batch_});
+    n_.require_shape(lengths, "sequence lengths", {batch_});
     bool all = lengths->constant.has_value();
     for (int64_t b = 0; lengths->constant && b < batch_; ++b) {
       const int64_t length = element_as_int(*lengths->constant, b);
@@ -155,11 +153,6 @@ class Import {
                                n_.reshape(n_.cast(lengths, DType::i64), {1, batch_})});
   }
 
-  void require(const Operand& operand, const char* what, const Shape& shape) {
-    if (operand->shape() != shape)
-      n_.invalid(fmt::format("the {} are {}, not [{}]", what, to_string(operand->type), to_string(shape)));
-  }
-
   // [D, B, H]
   Operand initial_state(size_t input) {
     const Shape shape = {directions_, batch_, hidden_};
@@ -167,7 +160,7 @@ class Import {
       return n_.emit(Op::Expand, ShapeAttrs{shape}, {n_.reshape(n_.scalar(data_->type.dtype, 0), {1, 1, 1})});
     Operand state = n_.input(input);
     if (batch_first_) state = n_.emit(Op::Transpose, PermAttrs{{1, 0, 2}}, {state});
-    require(state, "initial states", shape);
+    n_.require_shape(state, "initial states", shape);
     return state;
   }
 
@@ -240,9 +233,8 @@ Results rnn(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& recurrent_rules() {
-  static const std::vector<RuleRow> rows = {{"LSTM", lstm, 7, 22}, {"GRU", gru, 7, 22}, {"RNN", rnn, 7, 22}};
-  return rows;
+std::vector<RuleRow> recurrent_rules() {
+  return {{"LSTM", lstm, 7, 22}, {"GRU", gru, 7, 22}, {"RNN", rnn, 7, 22}};
 }
 
 }  // namespace korch::onnx

@@ -1,13 +1,10 @@
 // Reductions over axes.
-#include <algorithm>
 #include <numeric>
 
 #include "korch/onnx/rules.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // Axes are an attribute, and became an input with opset 13 (ReduceSum) and 18 (all others).
 std::vector<int64_t> read_axes(NodeImport& n) {
@@ -60,8 +57,8 @@ Results over_axis(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& reduction_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> reduction_rules() {
+  return {
       {"ReduceSum", reduce, 1, 13},       {"ReduceMax", reduce, 1, 20},
       {"ReduceMin", reduce, 1, 20},       {"ReduceProd", reduce, 1, 18},
       {"ReduceMean", reduce, 1, 18},      {"ReduceL1", reduce, 1, 18},
@@ -71,7 +68,6 @@ const std::vector<RuleRow>& reduction_rules() {
       {"Softmax", over_axis, 1, 13},      {"LogSoftmax", over_axis, 1, 13},
       {"Hardmax", over_axis, 1, 13},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

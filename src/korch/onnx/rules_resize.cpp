@@ -15,8 +15,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Output extents from scales: rounded down in float, as the product of a float scale is meant.
 void apply_scales(NodeImport& n, const std::vector<double>& scales, ResizeAttrs& attrs) {
   const Shape& in = n.input(0)->shape();
@@ -316,8 +314,7 @@ Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filte
     if (counted == from && bound == x->shape()[axis]) continue;
     n.bounded("size", {bound}, 1, kMaxOffset);
     const auto count = [&](int64_t constant, const Operand& open) {
-      return Term(n,
-                  open != nullptr ? open : n.constant(HostTensor::of<int64_t>(DType::i64, {}, {constant})));
+      return Term(n, open != nullptr ? open : n.integer(constant));
     };
     const Term in = count(x->shape()[axis], from), out = count(bound, counted);
     const Term length = attrs.scales.empty() ? cast(out, DType::f32)
@@ -372,9 +369,8 @@ Results resize(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& resize_rules() {
-  static const std::vector<RuleRow> rows = {{"Resize", resize, 10, 19}, {"Upsample", upsample, 7, 9, 9}};
-  return rows;
+std::vector<RuleRow> resize_rules() {
+  return {{"Resize", resize, 10, 19}, {"Upsample", upsample, 7, 9, 9}};
 }
 
 }  // namespace korch::onnx

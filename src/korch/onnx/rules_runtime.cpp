@@ -1,13 +1,10 @@
 // ONNX Runtime's own operators, which its optimizer and its exporters write. Attention: rules_attention.cpp.
-#include <fmt/format.h>
 
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // x, and a bias where there is one.
 Operand biased(NodeImport& n) {
@@ -72,8 +69,8 @@ Results skip_simplified_layer_normalization(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& runtime_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> runtime_rules() {
+  return {
       {"Gelu", bias_gelu},
       {"BiasGelu", bias_gelu},
       {"FastGelu", fast_gelu},
@@ -82,7 +79,6 @@ const std::vector<RuleRow>& runtime_rules() {
       {"SkipLayerNormalization", skip_layer_normalization},
       {"SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

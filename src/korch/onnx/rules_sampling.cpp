@@ -1,4 +1,4 @@
-// Images sampled where coordinates say: grids, and regions that are pooled.
+// Images sampled where coordinates say: grids, and regions' samples that are pooled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,6 @@
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 constexpr int64_t kMaxDeformedTaps = 256;  // of all groups of offsets: each is sampled by itself
 
@@ -128,9 +126,7 @@ Sampling read_sampling(NodeImport& n) {
   if (sampling.mode == "bicubic") sampling.mode = "cubic";
   if (sampling.mode != "linear" && sampling.mode != "cubic" && sampling.mode != "nearest")
     n.invalid("mode " + quoted_name(sampling.mode));
-  const std::string padding = n.string_attr("padding_mode", "zeros");
-  if (padding != "zeros" && padding != "border" && padding != "reflection")
-    n.invalid("padding_mode " + quoted_name(padding));
+  const std::string padding = n.word_attr("padding_mode", {"zeros", "border", "reflection"});
   sampling.padding = padding == "border"       ? Padding::border
                      : padding == "reflection" ? Padding::reflection
                                                : Padding::zeros;
@@ -363,12 +359,9 @@ Term align_adaptively(const Alignment& a) {
 Results roi_align(NodeImport& n) {
   const Term image(n, n.input(0)), x = widened(at_bounds(image)), rois = widened({n, n.input(1)});
   const Term batch = cast({n, n.input(2)}, DType::i64);
-  const std::string mode = n.string_attr("mode", "avg");
-  const std::string transformation =
-      n.opset() < 16 ? "output_half_pixel" : n.string_attr("coordinate_transformation_mode", "half_pixel");
-  if (mode != "avg" && mode != "max") n.invalid("mode " + quoted_name(mode));
-  if (transformation != "half_pixel" && transformation != "output_half_pixel")
-    n.invalid("coordinate_transformation_mode " + quoted_name(transformation));
+  const std::string mode = n.word_attr("mode", {"avg", "max"});
+  const bool half_pixel = n.opset() >= 16 && n.word_attr("coordinate_transformation_mode",
+                                                         {"half_pixel", "output_half_pixel"}) == "half_pixel";
   const int64_t height = n.int_attr("output_height", 1), width = n.int_attr("output_width", 1);
   const int64_t ratio = n.int_attr("sampling_ratio", 0);
   n.bounded("output extent", {height, width}, 1, kMaxStep);
@@ -376,7 +369,6 @@ Results roi_align(NodeImport& n) {
   if (x.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 4 || batch.shape() != Shape{rois.extent(0)})
     n.invalid("data need rank 4, regions [count, 4], and an index of a batch each");
   n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
-  const bool half_pixel = transformation == "half_pixel";
   const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
   const auto length = [&](int64_t axis) {
     const Operand extent = extent_of(image, axis);
@@ -388,58 +380,6 @@ Results roi_align(NodeImport& n) {
         "images with an extent that depends on the data or is a range, but for sides and a sampling_ratio");
   const Alignment a{x, batch, length(2), length(3), scaled, half_pixel, mode == "avg", height, width};
   return {cast(ratio == 0 ? align_adaptively(a) : align_by_ratio(a, ratio), image.dtype())};
-}
-
-// Halves go away from zero.
-Term rounded_away(const Term& x) {
-  const Term low = floor(x), rest = x - low;
-  const Term up = (x < 0 && !(rest <= number_like(rest, 0.5))) || (0.0 <= x && 0.5 <= rest);
-  return select(up, low + 1.0, low);
-}
-
-// Which elements of an axis lie in each part of each region, [regions, parts, size].
-Term region_parts(const Term& first, const Term& last, int64_t parts, int64_t size) {
-  NodeImport& n = first.node();
-  const Term extent = max(last - first + 1.0, number_like(first, 1));
-  const Term part = positions(n, first.dtype(), parts, 1, 2), length = extent / static_cast<double>(parts);
-  const Term begin = floor(part * length) + first, end = first - floor(-((part + 1.0) * length));
-  const Term at = positions(n, first.dtype(), size, 2, 3);
-  return insert_axis(begin, 2) <= at && at < insert_axis(end, 2);
-}
-
-// The greatest elements of the parts, columns first and then rows; 0 where a part has none. Images are
-// numbered by floats, which nothing says the bounds of: the nearest image.
-Results max_roi_pool(NodeImport& n) {
-  if (is_bounded(n.input(0))) n.unsupported("images with an extent that depends on the data");
-  const Term image(n, n.input(0)), rois = widened({n, n.input(1)});
-  const std::vector<int64_t> pooled = n.ints_attr("pooled_shape", {});
-  if (image.rank() != 4 || rois.rank() != 2 || rois.extent(1) != 5 || pooled.size() != 2)
-    n.invalid("data need rank 4, regions [count, 5], and pooled_shape two extents");
-  n.bounded("pooled_shape", pooled, 1, kMaxStep);
-  n.bounded("extent", {image.extent(0), image.extent(2), image.extent(3)}, 1, kMaxOffset);
-  const double scale = n.float_attr("spatial_scale", 1);
-  const auto edge = [&](int64_t column) { return rounded_away(slice(rois, 1, column, 1) * scale); };
-  const int64_t count = rois.extent(0), channels = image.extent(1), height = image.extent(2);
-  const Term rows = region_parts(edge(2), edge(4), pooled[0], height),
-             columns = region_parts(edge(1), edge(3), pooled[1], image.extent(3));
-  const Term image_of = clamp(slice(rois, 1, 0, 1), 0, static_cast<double>(image.extent(0) - 1));
-  const Term batch = reshape(cast(image_of, DType::i64), {count});
-  const Term images = widened(apply(Op::Gather, {image, batch}, AxisAttrs{0}));
-  const Term least(n, n.constant(extreme(images.dtype(), true)));
-  const auto greatest = [&](const Term& among, const Term& elements, int64_t axis) {
-    return reduce(Op::ReduceMax, select(among, elements, least), {axis}, false);
-  };
-  const Term among_columns = insert_axis(insert_axis(columns, 1), 1);  // [count, 1, 1, parts, width]
-  const Term of_columns = greatest(among_columns, insert_axis(images, 3), 4);
-  const Term among_rows = insert_axis(insert_axis(rows, 3), 1);  // [count, 1, parts, height, 1]
-  const Term of_rows = greatest(among_rows, insert_axis(of_columns, 2), 3);
-  const auto any = [&](const Term& within) {
-    return reduce(Op::ReduceMax, cast(within, DType::i32), {2}, false);
-  };
-  const Term elements =
-      reshape(any(rows), {count, 1, pooled[0], 1}) * reshape(any(columns), {count, 1, 1, pooled[1]});
-  const Shape shape{count, channels, pooled[0], pooled[1]};
-  return {cast(select(expand(elements == 0.0, shape), 0, of_rows), image.dtype())};
 }
 
 struct Deformed {
@@ -520,13 +460,13 @@ Results deform_conv(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& sampling_rules() {
-  static const std::vector<RuleRow> rows = {
-      {"GridSample", grid_sample, 16, 22}, {"AffineGrid", affine_grid, 20, 20},
-      {"RoiAlign", roi_align, 10, 22},     {"MaxRoiPool", max_roi_pool, 1, 22},
+std::vector<RuleRow> sampling_rules() {
+  return {
+      {"GridSample", grid_sample, 16, 22},
+      {"AffineGrid", affine_grid, 20, 20},
+      {"RoiAlign", roi_align, 10, 22},
       {"DeformConv", deform_conv, 19, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

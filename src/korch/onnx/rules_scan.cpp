@@ -10,8 +10,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Rows along the first axis, along another.
 Term placed(Term stack, int64_t axis, bool reversed) {
   NodeImport& n = stack.node();
@@ -57,7 +55,7 @@ void require_same_lengths(NodeImport& n, const Scanning& s) {
 
 std::optional<Results> running_scan(NodeImport& n, const Scanning& s) {
   RunningLoop loop;
-  loop.count = n.constant(HostTensor::of<int64_t>(DType::i64, {}, {s.steps()}));
+  loop.count = n.integer(s.steps());
   loop.condition = n.scalar(DType::bool_, 1);
   loop.most = s.steps();
   loop.states = s.states;
@@ -174,9 +172,8 @@ Results scan(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& scan_rules() {
-  static const std::vector<RuleRow> rows = {{"Scan", scan, 8, 25}};
-  return rows;
+std::vector<RuleRow> scan_rules() {
+  return {{"Scan", scan, 8, 25}};
 }
 
 }  // namespace korch::onnx

@@ -1,8 +1,6 @@
 // Scatter: elements and slices that go where indices say.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
@@ -10,8 +8,6 @@
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 // How an update meets what stands there. Updates of one place are reduced over all of them, with a mask:
 // where an update goes is known to the data alone. The work is places x updates.
@@ -120,13 +116,12 @@ Results scatter_nd(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& scatter_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> scatter_rules() {
+  return {
       {"Scatter", scatter_elements, 9, 9, 10},  // ScatterElements until then
       {"ScatterElements", scatter_elements, 11, 18},
       {"ScatterND", scatter_nd, 11, 18},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

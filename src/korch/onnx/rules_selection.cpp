@@ -13,14 +13,9 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // Columns that Unique compares rows by.
 constexpr int64_t kMaxColumns = 64;
 
-Term integer(NodeImport& n, int64_t value) {
-  return {n, n.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}))};
-}
 Term flat(const Term& x) {
   return reshape(x, {x.operand()->type.elements()});
 }
@@ -52,8 +47,8 @@ Operand without_bound(NodeImport& n, const Operand& x, int64_t axis, const Term&
 Operand counted_along(const Term& x, int64_t axis, const Term& count) {
   NodeImport& n = x.node();
   if (const Operand known = without_bound(n, x, axis, count)) return known;
-  Results extents(x.shape().size());
-  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = i == axis ? count.operand() : extent_of(x, i);
+  Results extents = extents_of(x);
+  extents[axis] = count.operand();
   return n.bounded(x, extents);
 }
 
@@ -98,9 +93,7 @@ Results compress(NodeImport& n) {
   if (inside) condition = condition && *inside;
   const Selected found = select_positions(condition);
   const Term taken = apply(Op::Gather, {at_bounds(x), found.positions}, AxisAttrs{axis});
-  Results extents(x.shape().size());
-  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
-  return {counted_along({n, n.bounded(taken, extents)}, axis, found.count)};
+  return {counted_along({n, n.bounded(taken, extents_of(x))}, axis, found.count)};
 }
 
 // Where the keys are in ascending order; equal ones in their order.
@@ -222,14 +215,13 @@ Results non_max_suppression(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& selection_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> selection_rules() {
+  return {
       {"NonZero", non_zero, 9, 13},
       {"Compress", compress, 9, 28},
       {"Unique", unique, 11, 28},
       {"NonMaxSuppression", non_max_suppression, 10, 11},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -9,7 +9,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
 using Sequence = std::vector<Operand>;
 
 Operand sequence_of(Sequence items) {
@@ -59,7 +58,7 @@ Results sequence_at(NodeImport& n) {
 
 Results sequence_length(NodeImport& n) {
   const auto count = static_cast<int64_t>(n.sequence_input(0).size());
-  return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {count}))};
+  return {n.integer(count)};
 }
 
 // `split` is the extent of every part (of the last, what is left), or all extents; without it every element
@@ -139,8 +138,8 @@ Results optional_has_element(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& sequence_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> sequence_rules() {
+  return {
       {"SequenceEmpty", sequence_empty, 11, 11},
       {"SequenceConstruct", sequence_construct, 11, 11},
       {"SequenceInsert", sequence_insert, 11, 11},
@@ -153,7 +152,6 @@ const std::vector<RuleRow>& sequence_rules() {
       {"OptionalHasElement", optional_has_element, 15, 28},
       {"ConcatFromSequence", concat_from_sequence, 11, 11},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

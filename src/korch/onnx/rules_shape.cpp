@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
   return converted(HostTensor::of<double>(DType::f64, shape, values), DType::f32);
 }
@@ -20,8 +18,7 @@ HostTensor float_tensor(const Shape& shape, const std::vector<double>& values) {
 Results constant(NodeImport& n) {
   if (n.has("value")) return {n.constant(n.tensor_attr("value"))};
   if (n.has("value_float")) return {n.constant(float_tensor({}, {n.element_attr("value_float", 0)}))};
-  if (n.has("value_int"))
-    return {n.constant(HostTensor::of<int64_t>(DType::i64, {}, {n.int_attr("value_int")}))};
+  if (n.has("value_int")) return {n.integer(n.int_attr("value_int"))};
   if (n.has("value_ints")) return {n.ints(n.ints_attr("value_ints", {}))};
   if (n.has("value_floats")) {
     const std::vector<double> values = n.floats_attr("value_floats");
@@ -187,13 +184,12 @@ Results eye_like(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& shape_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> shape_rules() {
+  return {
       {"Constant", constant, 1, 25}, {"ConstantOfShape", constant_of_shape, 9, 25},
       {"Shape", shape, 1, 25},       {"Size", size, 1, 25},
       {"Range", range, 11, 27},      {"EyeLike", eye_like, 9, 22},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
 namespace korch::onnx {
 namespace {
-
-using Results = std::vector<Operand>;
 
 constexpr int64_t kMaxLength = 1 << 20;
 
@@ -39,17 +36,11 @@ Results blackman_window(NodeImport& n) {
   return cosine_window(n, {0.42, -0.5, 0.08});
 }
 
-double number_input(NodeImport& n, size_t i, const char* what) {
-  const HostTensor& value = n.constant_input(i, what);
-  if (value.elements() != 1) n.invalid(fmt::format("its {} must be a scalar", what));
-  return element_as_double(value, 0);
-}
-
 // Triangles over the bins of a spectrum, whose corners are evenly spaced on the mel scale.
 Results mel_weight_matrix(NodeImport& n) {
   const int64_t bands = n.int_input(0, "number of bands"), length = n.int_input(1, "length");
   const auto rate = static_cast<double>(n.int_input(2, "sample rate"));
-  const double low = number_input(n, 3, "lower edge"), high = number_input(n, 4, "upper edge");
+  const double low = n.scalar_input(3, "lower edge"), high = n.scalar_input(4, "upper edge");
   const DType type = n.dtype_attr("output_datatype", DType::f32);
   n.bounded("number of bands", {bands}, 1, 1 << 12);
   n.bounded("length", {length}, 1, 1 << 16);
@@ -180,8 +171,8 @@ Results stft(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& signal_rules() {
-  static const std::vector<RuleRow> rows = {
+std::vector<RuleRow> signal_rules() {
+  return {
       {"HannWindow", hann_window, 17, 17},
       {"HammingWindow", hamming_window, 17, 17},
       {"BlackmanWindow", blackman_window, 17, 17},
@@ -189,7 +180,6 @@ const std::vector<RuleRow>& signal_rules() {
       {"DFT", dft, 17, 20},
       {"STFT", stft, 17, 17},
   };
-  return rows;
 }
 
 }  // namespace korch::onnx

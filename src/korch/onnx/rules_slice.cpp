@@ -11,8 +11,6 @@
 namespace korch::onnx {
 namespace {
 
-using Results = std::vector<Operand>;
-
 // One axis of ONNX's (and numpy's) slice as first element, count and step.
 struct Cut {
   int64_t start, size, step;
@@ -31,9 +29,6 @@ Cut normalized(int64_t extent, int64_t start, int64_t end, int64_t step) {
   return {size == 0 ? 0 : start, size, size <= 1 ? 1 : step};
 }
 
-Term integer(NodeImport& n, int64_t value) {
-  return {n, n.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}))};
-}
 std::optional<int64_t> known(const Term& x) {
   return x.operand()->constant ? std::optional(element_as_int(*x.operand()->constant, 0)) : std::nullopt;
 }
@@ -78,7 +73,7 @@ Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
   NodeImport& n = x.node();
   const int64_t bound = x.extent(axis), most = longest(start, end, bound);
   const Operand counted = extent_of(x, axis);
-  const Term there = counted != nullptr ? Term(n, counted) : integer(n, bound);
+  const Term there = length(x, axis);
   const Term first = from_front(start, there);
   Term result = at_bounds(x);
   if (known(start) && *known(start) >= 0)
@@ -89,8 +84,7 @@ Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
               AxisAttrs{axis});
   const auto apart = n.difference(end, start);
   const Range range = n.range(start);
-  Results extents(x.shape().size());
-  for (int64_t i = 0; i < x.rank(); ++i) extents[i] = extent_of(x, i);
+  Results extents = extents_of(x);
   const bool always_fits = counted == nullptr && apart && *apart == most && range.low >= 0 &&
                            range.high <= static_cast<double>(bound - most);
   extents[axis] = nullptr;
@@ -161,9 +155,8 @@ Results slice(NodeImport& n) {
 
 }  // namespace
 
-const std::vector<RuleRow>& slice_rules() {
-  static const std::vector<RuleRow> rows = {{"Slice", slice, 1, 13}};
-  return rows;
+std::vector<RuleRow> slice_rules() {
+  return {{"Slice", slice, 1, 13}};
 }
 
 }  // namespace korch::onnx

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "korch/ir/loops.h"
 #include "korch/onnx/bounded.h"
-#include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
-
-using Results = std::vector<Operand>;
 
 bool is_short(int64_t steps, const proto::GraphProto& body) {
   return steps <= 1 || steps <= kUnrolled / std::max(1, body.node_size());
@@ -122,12 +118,6 @@ class Runner {
     return std::nullopt;
   }
   size_t state_count() const { return carried_.size(); }
-  Operand integer(int64_t value) { return n_.constant(HostTensor::of<int64_t>(DType::i64, {}, {value})); }
-  // Of a tensor that becomes or is a state.
-  Operand extent(const Operand& x, int64_t axis) {
-    const Operand counted = extent_of(x, axis);
-    return counted != nullptr ? counted : integer(x->shape()[static_cast<size_t>(axis)]);
-  }
 
   template <typename Function>
   void each_counted(Function function) const {
@@ -141,7 +131,7 @@ class Runner {
     Step step;
     Results given = {loop_.count, loop_.condition};
     for (const Carried& state : carried_) given.push_back(padded(n_, state.initial, state.bounds));
-    each_counted([&](size_t i, int64_t axis) { given.push_back(extent(carried_[i].initial, axis)); });
+    each_counted([&](size_t i, int64_t axis) { given.push_back(n_.length(carried_[i].initial, axis)); });
     given.insert(given.end(), more.begin(), more.end());
     step.attrs = {n_.new_loop(), static_cast<int64_t>(given.size()) - 2};
     given.insert(given.end(), stacks.begin(), stacks.end());
@@ -248,7 +238,7 @@ class Runner {
         stacks.push_back(n_.emit(Op::Expand, ShapeAttrs{shape}, {n_.scalar((*row)->dtype(), 0)}));
       }
       // Once more, now that their types are known; the first is read by nobody.
-      step = next(Results(lengths, integer(0)), stacks);
+      step = next(Results(lengths, n_.integer(0)), stacks);
     }
     return ended(step, rows);
   }
@@ -259,7 +249,8 @@ class Runner {
     for (size_t i = 0; i < state_count(); ++i) given.push_back(cut(step.made[1 + i], carried_[i]));
     each_counted([&](size_t i, int64_t axis) {
       const int64_t bound = carried_[i].bounds[static_cast<size_t>(axis)];
-      given.push_back(min(Term(n_, extent(step.made[1 + i], axis)), Term(n_, integer(bound))).operand());
+      given.push_back(
+          min(Term(n_, n_.length(step.made[1 + i], axis)), Term(n_, n_.integer(bound))).operand());
     });
     const Results lengths = row_extents(step);
     given.insert(given.end(), lengths.begin(), lengths.end());

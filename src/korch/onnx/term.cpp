@@ -14,6 +14,14 @@ Term number_like(const Term& like, double number) {
   return {like.node(), like.dtype(), number};
 }
 
+Term integer(NodeImport& n, int64_t value) {
+  return {n, n.integer(value)};
+}
+
+Term length(const Term& x, int64_t axis) {
+  return {x.node(), x.node().length(x, axis)};
+}
+
 Term operator+(const Term& a, const Term& b) {
   return apply(Op::Add, {a, b});
 }

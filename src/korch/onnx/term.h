@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "korch/onnx/node_import.h"
@@ -31,6 +30,8 @@ class Term {
 
 Term apply(Op op, const std::vector<Term>& operands, Attrs attrs = NoAttrs{});
 Term number_like(const Term& like, double number);
+Term integer(NodeImport& n, int64_t value);  // i64, rank 0
+Term length(const Term& x, int64_t axis);    // its extent, or the number that the type states
 
 Term operator+(const Term& a, const Term& b);
 Term operator-(const Term& a, const Term& b);

@@ -57,7 +57,6 @@ struct CompileOptions {
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
   bool measure = true;             // false: plan on lower bounds alone
   bool other_schedules = true;     // of the plan's kernels are measured too (search/other_schedules.h)
-  bool self_contained = false;     // generated kernels only
   bool verify = true;              // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
   LaunchOptions launch;                  // of steps of open shapes; the deadline is that of the budget

@@ -163,10 +163,10 @@ Slots::Slots(UserOptions& options) {
   text("device", kProgram, o.device,
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
-  word(
-      "launches", kCompiling, o.launch.ways, kLaunchWays,
-      "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the choice), "
-      "reassociating (they do, within rounding), none");
+  word("launches", kCompiling, o.launch.ways, kLaunchWays,
+       "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
+       "choice), "
+       "reassociating (they do, within rounding), none");
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
       "of random numbers that the model draws, each node without a seed of its own; every run has the same");
@@ -221,8 +221,6 @@ void Slots::planning(CompileOptions& options) {
   truth("other_schedules", kEverybody, options.other_schedules,
         "measure other tiles and grids of the plan's kernels too",
         "each kernel by the tiles and the grid that its family ranks first: compiles faster");
-  truth("self_contained", kEverybody, options.self_contained,
-        "generated kernels only: no vendor library is needed to run");
 }
 
 void Slots::making(CompileOptions& options) {

@@ -24,8 +24,8 @@ std::vector<PlanIo> describe(const korch_tensor_info* tensors, uint32_t count) {
   return result;
 }
 
-std::vector<PlanDimension> dimensions_of(const korch_model_info& model) {
-  std::vector<PlanDimension> result;
+std::vector<OpenDimension> dimensions_of(const korch_model_info& model) {
+  std::vector<OpenDimension> result;
   for (uint32_t d = 0; d < model.dimension_count; ++d)
     result.push_back({model.dimensions[d].name, model.dimensions[d].least, model.dimensions[d].most, {}});
   for (uint32_t a = 0; a < model.open_axis_count; ++a) {
@@ -208,7 +208,7 @@ void LoadedExecutable::run_observed(const std::vector<HostTensor>& inputs, std::
 Shape LoadedExecutable::shape_within(int input, const Shape& given) const {
   Shape shape = code_->inputs[static_cast<size_t>(input)].type.shape;
   if (given.size() != shape.size()) return shape;
-  for (const PlanDimension& dimension : code_->dimensions)
+  for (const OpenDimension& dimension : code_->dimensions)
     for (const auto& [open, axis] : dimension.axes)
       if (open == input) shape[static_cast<size_t>(axis)] = given[static_cast<size_t>(axis)];
   return shape;

@@ -25,7 +25,7 @@ struct LoadedCode {
   Library library;
   const korch_model_info* model = nullptr;
   std::vector<PlanIo> inputs, outputs;
-  std::vector<PlanDimension> dimensions;
+  std::vector<OpenDimension> dimensions;
   decltype(&korch_create) create = nullptr;
   decltype(&korch_profile) profile = nullptr;
   decltype(&korch_run_with) run_with = nullptr;  // since version 5
@@ -57,7 +57,7 @@ class LoadedExecutable {
   const std::vector<PlanIo>& outputs() const { return code_->outputs; }
   // The input's shape, with the given extents on open axes; its bounds where the rank is another.
   Shape shape_within(int input, const Shape& given) const;
-  const std::vector<PlanDimension>& dimensions() const { return code_->dimensions; }
+  const std::vector<OpenDimension>& dimensions() const { return code_->dimensions; }
 
   // Inputs of extents that the dimensions allow; outputs of the extents that they have. Error{invalid} when
   // inputs do not match in number, dtype or shape, or a gather's index leaves its axis.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "korch/base/error.h"
+#include "korch/plan/reachable.h"
 
 namespace korch {
 namespace {
@@ -37,9 +38,8 @@ std::vector<int> extents_read(const PlanStep& step) {
 // Which steps come after which because of the data that they exchange.
 class DataOrder {
  public:
-  DataOrder(const Plan& plan, const std::vector<View>& views) {
-    const size_t words = (plan.steps.size() + 63) / 64;
-    before_.assign(plan.steps.size(), std::vector<uint64_t>(words));
+  DataOrder(const Plan& plan, const std::vector<View>& views)
+      : before_(plan.steps.size(), plan.steps.size()) {
     std::map<int, std::vector<std::pair<int, int>>> writers;  // of a root: tensor, step
     for (size_t s = 0; s < plan.steps.size(); ++s) {
       const PlanStep& step = plan.steps[s];
@@ -47,15 +47,16 @@ class DataOrder {
       read.insert(read.end(), step.inputs.begin(), step.inputs.end());
       for (int id : read)
         for (const auto& [made, writer] : writers[views[static_cast<size_t>(id)].root])
-          if (meet(plan, views, id, made)) add(static_cast<size_t>(writer), s);
+          if (meet(plan, views, id, made)) {
+            before_.add(s, static_cast<size_t>(writer));
+            before_.set(s, static_cast<size_t>(writer));
+          }
       for (int id : step.outputs)
         writers[views[static_cast<size_t>(id)].root].emplace_back(id, static_cast<int>(s));
     }
   }
 
-  bool is_before(int a, int b) const {
-    return (before_[static_cast<size_t>(b)][static_cast<size_t>(a) / 64] >> (a % 64) & 1) != 0;
-  }
+  bool is_before(int a, int b) const { return before_.get(static_cast<size_t>(b), static_cast<size_t>(a)); }
   bool all_before(const std::vector<int>& earlier, const std::vector<int>& later) const {
     return std::all_of(earlier.begin(), earlier.end(), [&](int a) {
       return std::all_of(later.begin(), later.end(), [&](int b) { return is_before(a, b); });
@@ -69,13 +70,7 @@ class DataOrder {
     return begin(a) < end(b) && begin(b) < end(a);
   }
 
-  void add(size_t a, size_t b) {
-    std::vector<uint64_t>& before = before_[b];
-    for (size_t w = 0; w < before.size(); ++w) before[w] |= before_[a][w];
-    before[a / 64] |= uint64_t{1} << (a % 64);
-  }
-
-  std::vector<std::vector<uint64_t>> before_;  // of each step, one bit per step
+  BitRows before_;  // of each step, one bit per step
 };
 
 // Tensors that share bytes, and what decides where they live. Indexed by root; in-place pairs join roots.

@@ -71,7 +71,7 @@ class InfoWriter {
     const Rows at = blob_.add<korch_dimension>(plan_.dimensions.size());
     std::vector<korch_open_axis> axes;
     for (size_t d = 0; d < plan_.dimensions.size(); ++d) {
-      const PlanDimension& dimension = plan_.dimensions[d];
+      const OpenDimension& dimension = plan_.dimensions[d];
       const Rows text = blob_.put_text(dimension.name);
       korch_dimension* row = blob_.at<korch_dimension>(at, d);
       refer(row->name, text);

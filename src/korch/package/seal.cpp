@@ -110,19 +110,9 @@ CheckRecord record_of(const ElfFile& file) {
 }
 
 const char* name(Part part) {
-  switch (part) {
-    case Part::headers:
-      return "headers";
-    case Part::code:
-      return "code";
-    case Part::tables:
-      return "tables";
-    case Part::weights:
-      return "weights";
-    case Part::plan:
-      return "plan";
-  }
-  return "bytes";
+  static constexpr const char* kNames[] = {"headers", "code", "tables", "weights", "plan"};
+  const auto number = static_cast<size_t>(part);  // as the file says
+  return number < std::size(kNames) ? kNames[number] : "bytes";
 }
 
 [[noreturn]] void refuse_damaged(const ElfFile& file, const std::string& what) {

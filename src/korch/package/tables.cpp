@@ -43,7 +43,7 @@ class ModelWriter {
     for (const PlanIo& output : whole_.outputs)
       ranks.push_back(static_cast<uint32_t>(output.type.shape.size()));
     std::vector<rt::OutputExtent> extents;
-    for (const PlanExtent& e : whole_.extents)
+    for (const OutputExtent& e : whole_.extents)
       extents.push_back({static_cast<uint32_t>(e.output), static_cast<uint32_t>(e.axis)});
     const Rows output_ranks = blob_.put(ranks), output_extents = blob_.put(extents),
                rules = add_extent_rules();
@@ -91,7 +91,7 @@ class ModelWriter {
 
   Rows add_extent_rules() {
     std::vector<std::string> names;
-    for (const PlanDimension& dimension : whole_.dimensions) names.push_back(dimension.name);
+    for (const OpenDimension& dimension : whole_.dimensions) names.push_back(dimension.name);
     std::vector<size_t> summed;
     for (size_t d = 0; d < whole_.dimensions.size(); ++d)
       if (whole_.dimensions[d].sum) summed.push_back(d);

@@ -14,9 +14,9 @@ namespace korch {
 
 // A call into a vendor library, run by runtime on slices from its own workers.
 struct LibraryCall {
-  std::string library;          // "onednn"; empty: generated code
+  std::string library;          // "korch", the runtime; empty: generated code
   std::string function;         // "conv", "matmul"
-  std::vector<int64_t> params;  // documented where it is made and read (runtime/cpu/onednn.h)
+  std::vector<int64_t> params;  // documented where it is made and read (runtime/library.h)
   std::vector<float> floats;    // post-op parameters
   bool operator==(const LibraryCall&) const = default;
 };

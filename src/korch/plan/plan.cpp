@@ -46,7 +46,7 @@ std::vector<ShapePlan> shape_plans_of(const Plan& plan) {
   ShapePlan whole;
   whole.end_step = static_cast<int>(plan.steps.size());
   whole.end_tensor = static_cast<int>(plan.tensors.size());
-  for (const PlanDimension& dimension : plan.dimensions) whole.bounds.push_back(dimension.most);
+  for (const OpenDimension& dimension : plan.dimensions) whole.bounds.push_back(dimension.most);
   for (const PlanIo& output : plan.outputs) whole.output_shapes.push_back(output.type.shape);
   whole.extents.assign(plan.extents.size(), -1);
   whole.schedule = plan.schedule;

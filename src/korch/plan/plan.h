@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,8 @@
 #include "korch/plan/kernel.h"
 #include "korch/plan/plan_report.h"
 #include "korch/plan/program.h"
-#include "korch/tensor/extent_sum.h"
 #include "korch/tensor/host_tensor.h"
+#include "korch/tensor/open_dimension.h"
 
 namespace korch {
 
@@ -109,29 +108,6 @@ struct PlanIo {
   friend bool operator==(const PlanIo&, const PlanIo&) = default;
 };
 
-// The extent of an output's axis that depends on the data: one i64, which PlanTensor::index counts after the
-// outputs.
-struct PlanExtent {
-  int output = 0, axis = 0;
-
-  friend bool operator==(const PlanExtent&, const PlanExtent&) = default;
-};
-
-// The extent of axes of inputs that each run tells: one i64, which PlanTensor::index counts after the inputs.
-struct PlanDimension {
-  struct Axis {
-    int input = 0, axis = 0;
-
-    friend bool operator==(const Axis&, const Axis&) = default;
-  };
-  std::string name;
-  int64_t least = 0, most = 0;  // most: what the inputs' types state
-  std::vector<Axis> axes;
-  std::optional<ExtentSum> sum = {};  // what its extent must be in every run
-
-  friend bool operator==(const PlanDimension&, const PlanDimension&) = default;
-};
-
 // The primitives that compute all Values which a plan's steps exchange, from the network's inputs, each Value
 // by one of its producers (docs/design/inspect.md, "The graph of a plan").
 struct PlanGraph {
@@ -163,8 +139,9 @@ struct ShapePlan {
 
 struct Plan {
   std::vector<PlanIo> inputs, outputs;
-  std::vector<PlanDimension> dimensions;
-  std::vector<PlanExtent> extents;
+  // Their extents are one i64 each, which PlanTensor::index counts after the inputs and after the outputs.
+  std::vector<OpenDimension> dimensions;
+  std::vector<OutputExtent> extents;
   std::vector<ShapePlan> shape_plans;  // the first takes all shapes; none: all steps are one
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;

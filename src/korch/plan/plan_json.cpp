@@ -20,10 +20,10 @@ concept Like = std::same_as<std::remove_const_t<T>, U>;
 
 // The fields of each struct, listed once: `f(name, field)` writes them and reads them. `f.text` is a field by
 // its text, `f.where` one that is there where it says something, `f.note` what follows from others.
-void fields(Like<PlanExtent> auto& e, auto&& f) {
+void fields(Like<OutputExtent> auto& e, auto&& f) {
   f("output", e.output)("axis", e.axis);
 }
-void fields(Like<PlanDimension::Axis> auto& a, auto&& f) {
+void fields(Like<OpenDimension::Axis> auto& a, auto&& f) {
   f("input", a.input)("axis", a.axis);
 }
 void fields(Like<ExtentSum::Term> auto& t, auto&& f) {
@@ -32,7 +32,7 @@ void fields(Like<ExtentSum::Term> auto& t, auto&& f) {
 void fields(Like<ExtentSum> auto& s, auto&& f) {
   f("plus", s.plus)("terms", s.terms);
 }
-void fields(Like<PlanDimension> auto& d, auto&& f) {
+void fields(Like<OpenDimension> auto& d, auto&& f) {
   f("name", d.name)("least", d.least)("most", d.most)("axes", d.axes);
   f.where(d.sum.has_value(), "sum", d.sum);
 }
@@ -256,7 +256,7 @@ Plan checked(const Json& json) {
   if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
   Plan plan;
   Reader::read(json, plan);
-  for (const PlanDimension& d : plan.dimensions)
+  for (const OpenDimension& d : plan.dimensions)
     for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");

@@ -1,7 +1,6 @@
 // From what tasks read and write to the events that order them.
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <queue>
 
 #include "korch/base/error.h"

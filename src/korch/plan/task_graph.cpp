@@ -179,4 +179,19 @@ std::vector<size_t> places(const TaskGraph& graph, const std::vector<TaskUse>& t
   return result;
 }
 
+std::string print(const TaskGraph& graph) {
+  std::string text = "tasks {\n";
+  for (size_t i = 0; i < graph.events.size(); ++i) {
+    const Event& event = graph.events[i];
+    text += fmt::format("  event {} of {}", i, event.needed);
+    if (!event.then.empty()) text += fmt::format(" then {}", fmt::join(event.then, ", "));
+    text += "\n";
+  }
+  for (const Task& task : graph.tasks)
+    text += fmt::format("  task step {} phase {} slices {}..{} us {} waits {} triggers {}\n", task.step,
+                        task.phase, task.begin, task.end, task.cost_us, task.waits,
+                        fmt::join(task.triggers, ", "));
+  return text + "}\n";
+}
+
 }  // namespace korch

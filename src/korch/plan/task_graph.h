@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "korch/plan/byte_ranges.h"
@@ -52,8 +51,6 @@ struct TaskGraph {
 std::vector<std::pair<int, int>> waiting_tasks(const TaskGraph& graph);
 
 std::string print(const TaskGraph& graph);
-// Throws Error{invalid} with the line and what is wrong. What it gives has no structural fault.
-TaskGraph parse_task_graph(std::string_view text);
 
 // What is wrong with the graph: an event that is triggered less or more often than it needs; a circle of
 // waiting; a task that does not come before the end. If nothing is (empty), workers that take any task that

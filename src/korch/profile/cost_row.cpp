@@ -9,14 +9,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The fields of CostConditions, listed once.
+// The fields of CostConditions, listed once; the compiler counts them.
 template <typename Conditions, typename Visit>
-void visit_fields(Conditions& c, Visit&& visit) {
-  visit("protocol", c.protocol), visit("device", c.device), visit("spec", c.spec),
-      visit("implementation", c.implementation), visit("primitives", c.primitives),
-      visit("arguments", c.arguments), visit("part", c.part), visit("compiler", c.compiler),
-      visit("footprint_bytes", c.footprint_bytes), visit("flops", c.flops), visit("bytes", c.bytes),
-      visit("bound_us", c.bound_us), visit("disturbed", c.disturbed), visit("measured_at_s", c.measured_at_s);
+void visit_fields(Conditions& conditions, Visit&& visit) {
+  auto& [protocol, device, spec, implementation, primitives, arguments, part, compiler, footprint_bytes,
+         flops, bytes, bound_us, disturbed, measured_at_s] = conditions;
+  visit("protocol", protocol), visit("device", device), visit("spec", spec),
+      visit("implementation", implementation), visit("primitives", primitives), visit("arguments", arguments),
+      visit("part", part), visit("compiler", compiler), visit("footprint_bytes", footprint_bytes),
+      visit("flops", flops), visit("bytes", bytes), visit("bound_us", bound_us),
+      visit("disturbed", disturbed), visit("measured_at_s", measured_at_s);
 }
 
 bool is_plausible(const std::string&) {

@@ -1,7 +1,6 @@
 #include "korch/profile/database.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,106 +16,25 @@
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/profile/sqlite.h"
 
 namespace korch {
 namespace {
 
+using sqlite::Connection;
+using sqlite::Outcome;
+using sqlite::Statement;
+
 constexpr int kApplicationId = 0x6b6f7263;  // "korc": tells our files from other SQLite files
 constexpr int kSchemaVersion = 2;           // raised when a table or the meaning of a value changes
-constexpr int kBusyTimeoutMs = 10'000;      // another process' commit takes milliseconds; this is a stuck one
 constexpr size_t kRowsPerCommit = 64;       // what a killed process may lose
 constexpr size_t kBytesPerCommit = 8 << 20;
-constexpr int kMostRowBytes = 64 << 20;  // a larger row is none that korch wrote
 constexpr std::array<const char*, 3> kBesides = {"-wal", "-shm",
                                                  "-journal"};  // SQLite's files beside its own
 constexpr const char* kInMemory = ":memory:";
 
 enum Table { kObjects, kCosts, kTexts, kConditions, kTables };
 constexpr std::array<const char*, kTables> kTableNames = {"objects", "costs", "texts", "conditions"};
-
-// The outcome of a call into SQLite, as far as this file tells outcomes apart.
-enum class Outcome { done, row, busy, corrupt, foreign, older, newer, too_big, failed };
-
-Outcome outcome(int code) {
-  switch (code & 0xff) {
-    case SQLITE_OK:
-    case SQLITE_DONE:
-      return Outcome::done;
-    case SQLITE_ROW:
-      return Outcome::row;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return Outcome::busy;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return Outcome::corrupt;
-    case SQLITE_TOOBIG:
-      return Outcome::too_big;
-  }
-  return Outcome::failed;
-}
-
-class Connection {
- public:
-  explicit Connection(const std::string& path) {
-    code_ = sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-    if (handle_ == nullptr) return;
-    sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
-    // What a file brings along is not run.
-    for (const auto& [option, on] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
-                                     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-                                     {SQLITE_DBCONFIG_ENABLE_VIEW, 0}})
-      sqlite3_db_config(handle_, option, on, nullptr);
-    sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, kMostRowBytes);
-  }
-  ~Connection() { sqlite3_close(handle_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  sqlite3* handle() const { return handle_; }
-  Outcome opened() const { return outcome(code_); }
-  std::string reason() const { return handle_ == nullptr ? "out of memory" : sqlite3_errmsg(handle_); }
-  bool read_only() const { return sqlite3_db_readonly(handle_, "main") == 1; }
-  Outcome run(const std::string& sql) {
-    return outcome(sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr));
-  }
-
- private:
-  sqlite3* handle_ = nullptr;
-  int code_ = SQLITE_OK;
-};
-
-class Statement {
- public:
-  Statement(Connection& connection, const std::string& sql) {
-    code_ = sqlite3_prepare_v2(connection.handle(), sql.c_str(), -1, &statement_, nullptr);
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  void bind_bytes(int at, std::string_view bytes) {
-    keep(sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_STATIC));
-  }
-  void bind_integer(int at, int64_t value) { keep(sqlite3_bind_int64(statement_, at, value)); }
-  Outcome step() { return outcome(code_ == SQLITE_OK ? sqlite3_step(statement_) : code_); }
-  Outcome restart() { return outcome(sqlite3_reset(statement_)); }
-  std::string bytes(int at) const {
-    const void* data = sqlite3_column_blob(statement_, at);
-    return data == nullptr
-               ? std::string()
-               : std::string(static_cast<const char*>(data), sqlite3_column_bytes(statement_, at));
-  }
-  int64_t integer(int at) const { return sqlite3_column_int64(statement_, at); }
-
- private:
-  void keep(int code) {
-    if (code_ == SQLITE_OK) code_ = code;
-  }
-  sqlite3_stmt* statement_ = nullptr;
-  int code_ = SQLITE_OK;
-};
 
 // An exclusive lock on a folder, so that one process at a time decides what to do with a broken file in it.
 class FolderLock {
@@ -264,257 +182,231 @@ struct Database::State {
   bool set_aside_once = false, warned_row = false, warned_busy = false;
   std::vector<std::string> warnings;
 
-  void open_file();
-  void use(std::unique_ptr<Connection> fresh, Outcome result);
-  void in_memory(const std::string& why);
-  Outcome prepare(Connection& fresh);
-  Outcome create_tables(Connection& fresh);
-  void set_aside(Outcome why);
-  std::optional<std::string> get(Table table, const Hash& key);
-  std::optional<std::string> read_row(Table table, const std::string& key);
-  std::vector<Hash> keys(Table table);
-  void warn_row();
-  void put(Table table, const Hash& key, std::string_view value);
-  void commit();
-  Outcome write_pending();
-};
+  void in_memory(const std::string& why) {
+    connection.reset();
+    writable = false;
+    warnings.push_back("kernel database " + path + ": " + why + "; what is measured now is not kept");
+  }
 
-void Database::State::in_memory(const std::string& why) {
-  connection.reset();
-  writable = false;
-  warnings.push_back("kernel database " + path + ": " + why + "; what is measured now is not kept");
-}
+  void open_file() {
+    if (path != kInMemory) {
+      std::error_code failure;  // SQLite says what is wrong with the folder
+      const std::filesystem::path real = std::filesystem::weakly_canonical(path, failure);
+      if (!failure) path = real.string();  // a link stays where it is, also when its file is set aside
+      const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+      if (!folder.empty() && std::filesystem::create_directories(folder, failure))
+        std::filesystem::permissions(
+            folder, std::filesystem::perms::group_write | std::filesystem::perms::others_write,
+            std::filesystem::perm_options::remove, failure);
+    }
+    if (standing(path) == Outcome::newer) return use(nullptr, Outcome::newer);
+    auto fresh = std::make_unique<Connection>(path);
+    const Outcome result = prepare(*fresh);
+    if (result == Outcome::corrupt || result == Outcome::older) {
+      fresh.reset();
+      return set_aside(result);
+    }
+    use(std::move(fresh), result);
+  }
 
-void Database::State::open_file() {
-  if (path != kInMemory) {
-    std::error_code failure;  // SQLite says what is wrong with the folder
-    const std::filesystem::path real = std::filesystem::weakly_canonical(path, failure);
-    if (!failure) path = real.string();  // a link stays where it is, also when its file is set aside
+  void use(std::unique_ptr<Connection> fresh, Outcome result) {
+    if (result == Outcome::newer) return in_memory("it was written by a newer version of korch");
+    if (result == Outcome::foreign) return in_memory("it is not a kernel database");
+    if (result != Outcome::done) return in_memory(fresh->reason());
+    connection = std::move(fresh);
+    writable = !connection->read_only();
+    if (!writable)
+      warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
+    holds_code = may_hold_code(path);
+    if (!holds_code)
+      warnings.push_back(
+          "kernel database " + path +
+          ": other users may write to it (or to its folder), or it is another user's; its compiled "
+          "kernels are not used");
+  }
+
+  // Makes a database that was just opened ours, or says why it cannot be.
+  Outcome prepare(Connection& fresh) {
+    if (fresh.opened() != Outcome::done) return fresh.opened();
+    int64_t version = 0;
+    {
+      Statement header(fresh,
+                       "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+                       "FROM pragma_application_id, pragma_user_version");
+      const Outcome read = header.step();
+      if (read != Outcome::row) return read == Outcome::done ? Outcome::corrupt : read;
+      const bool is_ours = header.integer(0) == kApplicationId;
+      const bool is_empty = header.integer(2) == 0;
+      if (!is_ours && !is_empty) return Outcome::foreign;
+      if (!is_ours && fresh.read_only()) return Outcome::failed;
+      version = is_ours ? header.integer(1) : kSchemaVersion;
+      if (version > kSchemaVersion) return Outcome::newer;
+      if (version < kSchemaVersion) return Outcome::older;
+      if (is_ours && fresh.read_only()) return Outcome::done;
+      if (!is_ours) version = 0;
+    }
+    if (version == 0)
+      if (const Outcome created = create_tables(fresh); created != Outcome::done) return created;
+    if (const Outcome mode = fresh.run("PRAGMA journal_mode = WAL"); mode == Outcome::corrupt) return mode;
+    return fresh.run("PRAGMA synchronous = NORMAL");
+  }
+
+  Outcome create_tables(Connection& fresh) {
+    if (const Outcome begun = fresh.run("BEGIN IMMEDIATE"); begun != Outcome::done) return begun;
+    std::string sql;
+    for (const char* table : kTableNames)
+      sql += std::string("CREATE TABLE ") + table +
+             " (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL);";
+    {
+      // Another process may have made them between our look and our lock.
+      Statement again(fresh, "SELECT user_version FROM pragma_user_version");
+      if (again.step() == Outcome::row && again.integer(0) == kSchemaVersion) sql.clear();
+    }
+    sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
+    sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + "; COMMIT;";
+    const Outcome created = fresh.run(sql);
+    if (created != Outcome::done) fresh.run("ROLLBACK");
+    return created;
+  }
+
+  // A file of ours that cannot be read, or is of an older schema: renamed, never overwritten, and a fresh one
+  // begins. Under a lock, because a second process may just have done the same.
+  void set_aside(Outcome why) {
+    connection.reset();
+    writable = false;
+    if (set_aside_once) return in_memory("it became unreadable again");
+    set_aside_once = true;
+    if (standing(path) == Outcome::foreign) return use(nullptr, Outcome::foreign);
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (!folder.empty() && std::filesystem::create_directories(folder, failure))
-      std::filesystem::permissions(folder,
-                                   std::filesystem::perms::group_write | std::filesystem::perms::others_write,
-                                   std::filesystem::perm_options::remove, failure);
+    const FolderLock lock(folder.empty() ? "." : folder);
+    auto again = std::make_unique<Connection>(path);
+    Outcome result = prepare(*again);
+    if (result == Outcome::done && is_sound(*again)) return use(std::move(again), result);
+    again.reset();
+    const bool is_older = why == Outcome::older && result == Outcome::older;
+    const std::string aside = name_aside(path, is_older ? "older" : "corrupt");
+    std::error_code failure;
+    std::filesystem::rename(path, aside, failure);
+    if (failure || !lock.held())
+      return in_memory("it is not a readable kernel database and cannot be renamed");
+    for (const char* suffix : kBesides) {
+      std::error_code missing;
+      std::filesystem::rename(path + suffix, aside + suffix, missing);
+    }
+    warnings.push_back("kernel database " + path +
+                       (is_older ? " was written by an older version of korch" : " was not readable") +
+                       "; it was renamed to " + aside + " and a new one begun");
+    auto fresh = std::make_unique<Connection>(path);
+    result = prepare(*fresh);
+    use(std::move(fresh), result);
   }
-  if (standing(path) == Outcome::newer) return use(nullptr, Outcome::newer);
-  auto fresh = std::make_unique<Connection>(path);
-  const Outcome result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
-  if (result == Outcome::corrupt || result == Outcome::older) {
-    fresh.reset();
-    return set_aside(result);
+
+  std::optional<std::string> get(Table table, const Hash& key) {
+    const std::lock_guard lock(mutex);
+    const std::string bytes = key_bytes(key);
+    if (const auto found = pending.find({table, bytes}); found != pending.end()) return found->second;
+    if (table == kObjects && !holds_code) return std::nullopt;
+    return connection == nullptr ? std::nullopt : read_row(table, bytes);
   }
-  use(std::move(fresh), result);
-}
 
-void Database::State::use(std::unique_ptr<Connection> fresh, Outcome result) {
-  if (result == Outcome::newer) return in_memory("it was written by a newer version of korch");
-  if (result == Outcome::foreign) return in_memory("it is not a kernel database");
-  if (result != Outcome::done) return in_memory(fresh->reason());
-  connection = std::move(fresh);
-  writable = !connection->read_only();
-  if (!writable)
-    warnings.push_back("kernel database " + path + " is read-only; what is measured now is not kept");
-  holds_code = may_hold_code(path);
-  if (!holds_code)
-    warnings.push_back(
-        "kernel database " + path +
-        ": other users may write to it (or to its folder), or it is another user's; its compiled "
-        "kernels are not used");
-}
-
-// Makes a database that was just opened ours, or says why it cannot be.
-Outcome Database::State::prepare(Connection& fresh) {
-  int64_t version = 0;
-  {
-    Statement header(fresh,
-                     "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
-                     "FROM pragma_application_id, pragma_user_version");
-    const Outcome read = header.step();
-    if (read != Outcome::row) return read == Outcome::done ? Outcome::corrupt : read;
-    const bool is_ours = header.integer(0) == kApplicationId;
-    const bool is_empty = header.integer(2) == 0;
-    if (!is_ours && !is_empty) return Outcome::foreign;
-    if (!is_ours && fresh.read_only()) return Outcome::failed;
-    version = is_ours ? header.integer(1) : kSchemaVersion;
-    if (version > kSchemaVersion) return Outcome::newer;
-    if (version < kSchemaVersion) return Outcome::older;
-    if (is_ours && fresh.read_only()) return Outcome::done;
-    if (!is_ours) version = 0;
+  std::optional<std::string> read_row(Table table, const std::string& key) {
+    std::string value;
+    int64_t sum = 0;
+    Outcome read;
+    {
+      Statement select(*connection,
+                       std::string("SELECT value, checksum FROM ") + kTableNames[table] + " WHERE key = ?1");
+      select.bind_bytes(1, key);
+      read = select.step();
+      if (read == Outcome::row) {
+        value = select.bytes(0);
+        sum = select.integer(1);
+      }
+    }
+    if (read == Outcome::row && sum == checksum(table, key, value)) return value;
+    if (read == Outcome::row || read == Outcome::too_big)
+      warn_row();
+    else if (read == Outcome::corrupt)
+      set_aside(read);
+    else if (read != Outcome::done && read != Outcome::busy)
+      in_memory(connection->reason());
+    return std::nullopt;
   }
-  if (version == 0)
-    if (const Outcome created = create_tables(fresh); created != Outcome::done) return created;
-  if (const Outcome mode = fresh.run("PRAGMA journal_mode = WAL"); mode == Outcome::corrupt) return mode;
-  return fresh.run("PRAGMA synchronous = NORMAL");
-}
 
-Outcome Database::State::create_tables(Connection& fresh) {
-  if (const Outcome begun = fresh.run("BEGIN IMMEDIATE"); begun != Outcome::done) return begun;
-  std::string sql;
-  for (const char* table : kTableNames)
-    sql += std::string("CREATE TABLE ") + table +
-           " (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL);";
-  {
-    // Another process may have made them between our look and our lock.
-    Statement again(fresh, "SELECT user_version FROM pragma_user_version");
-    if (again.step() == Outcome::row && again.integer(0) == kSchemaVersion) sql.clear();
+  std::vector<Hash> keys(Table table) {
+    const std::lock_guard lock(mutex);
+    std::set<Hash> all;
+    for (const auto& [place, value] : pending)
+      if (place.first == table) all.insert(key_of(place.second));
+    if (connection != nullptr) {
+      Statement select(*connection, std::string("SELECT key FROM ") + kTableNames[table]);
+      while (select.step() == Outcome::row)
+        if (const std::string bytes = select.bytes(0); bytes.size() == sizeof(Hash))
+          all.insert(key_of(bytes));
+    }
+    return {all.begin(), all.end()};
   }
-  sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
-  sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + "; COMMIT;";
-  const Outcome created = fresh.run(sql);
-  if (created != Outcome::done) fresh.run("ROLLBACK");
-  return created;
-}
 
-// A file of ours that cannot be read, or is of an older schema: renamed, never overwritten, and a fresh one
-// begins. Under a lock, because a second process may just have done the same.
-void Database::State::set_aside(Outcome why) {
-  connection.reset();
-  writable = false;
-  if (set_aside_once) return in_memory("it became unreadable again");
-  set_aside_once = true;
-  if (standing(path) == Outcome::foreign) return use(nullptr, Outcome::foreign);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const FolderLock lock(folder.empty() ? "." : folder);
-  auto again = std::make_unique<Connection>(path);
-  Outcome result = again->opened() == Outcome::done ? prepare(*again) : again->opened();
-  if (result == Outcome::done && is_sound(*again)) return use(std::move(again), result);
-  again.reset();
-  const bool is_older = why == Outcome::older && result == Outcome::older;
-  const std::string aside = name_aside(path, is_older ? "older" : "corrupt");
-  std::error_code failure;
-  std::filesystem::rename(path, aside, failure);
-  if (failure || !lock.held()) return in_memory("it is not a readable kernel database and cannot be renamed");
-  for (const char* suffix : kBesides) {
-    std::error_code missing;
-    std::filesystem::rename(path + suffix, aside + suffix, missing);
+  void warn_row() {
+    if (!warned_row)
+      warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
+    warned_row = true;
   }
-  warnings.push_back("kernel database " + path +
-                     (is_older ? " was written by an older version of korch" : " was not readable") +
-                     "; it was renamed to " + aside + " and a new one begun");
-  auto fresh = std::make_unique<Connection>(path);
-  result = fresh->opened() == Outcome::done ? prepare(*fresh) : fresh->opened();
-  use(std::move(fresh), result);
-}
 
-std::optional<std::string> Database::State::get(Table table, const Hash& key) {
-  const std::lock_guard lock(mutex);
-  const std::string bytes = key_bytes(key);
-  if (const auto found = pending.find({table, bytes}); found != pending.end()) return found->second;
-  if (table == kObjects && !holds_code) return std::nullopt;
-  return connection == nullptr ? std::nullopt : read_row(table, bytes);
-}
+  void put(Table table, const Hash& key, std::string_view value) {
+    const std::lock_guard lock(mutex);
+    if (value.size() > sqlite::kMostRowBytes || (table == kObjects && !holds_code)) return;
+    pending.insert_or_assign({table, key_bytes(key)}, std::string(value));
+    pending_bytes += value.size();
+    if (writable && (pending.size() % kRowsPerCommit == 0 || pending_bytes > kBytesPerCommit)) commit();
+  }
 
-std::optional<std::string> Database::State::read_row(Table table, const std::string& key) {
-  std::string value;
-  int64_t sum = 0;
-  Outcome read;
-  {
-    Statement select(*connection,
-                     std::string("SELECT value, checksum FROM ") + kTableNames[table] + " WHERE key = ?1");
-    select.bind_bytes(1, key);
-    read = select.step();
-    if (read == Outcome::row) {
-      value = select.bytes(0);
-      sum = select.integer(1);
+  void commit() {
+    if (!writable || pending.empty()) return;
+    Outcome written = write_pending();
+    if (written == Outcome::corrupt) {
+      set_aside(written);
+      if (!writable) return;
+      written = write_pending();
+    }
+    pending_bytes = 0;
+    if (written == Outcome::done) {
+      pending.clear();
+    } else if (written == Outcome::busy) {
+      // Kept in memory and tried again with the next commit.
+      if (!warned_busy)
+        warnings.push_back("kernel database " + path + " is locked by another process; waiting");
+      warned_busy = true;
+    } else {
+      writable = false;
+      warnings.push_back("kernel database " + path + ": " + reason + "; what is measured now is not kept");
     }
   }
-  switch (read) {
-    case Outcome::done:
-      return std::nullopt;
-    case Outcome::row:
-      if (sum == checksum(table, key, value)) return value;
-      warn_row();
-      return std::nullopt;
-    case Outcome::busy:
-      return std::nullopt;
-    case Outcome::too_big:
-      warn_row();
-      return std::nullopt;
-    case Outcome::corrupt:
-      set_aside(read);
-      return std::nullopt;
-    case Outcome::foreign:
-    case Outcome::older:
-    case Outcome::newer:
-    case Outcome::failed:
-      in_memory(connection->reason());
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
 
-std::vector<Hash> Database::State::keys(Table table) {
-  const std::lock_guard lock(mutex);
-  std::set<Hash> all;
-  for (const auto& [place, value] : pending)
-    if (place.first == table) all.insert(key_of(place.second));
-  if (connection != nullptr) {
-    Statement select(*connection, std::string("SELECT key FROM ") + kTableNames[table]);
-    while (select.step() == Outcome::row)
-      if (const std::string bytes = select.bytes(0); bytes.size() == sizeof(Hash)) all.insert(key_of(bytes));
-  }
-  return {all.begin(), all.end()};
-}
-
-void Database::State::warn_row() {
-  if (!warned_row)
-    warnings.push_back("kernel database " + path + ": a row is corrupt and is ignored; there may be more");
-  warned_row = true;
-}
-
-void Database::State::put(Table table, const Hash& key, std::string_view value) {
-  const std::lock_guard lock(mutex);
-  if (value.size() > kMostRowBytes || (table == kObjects && !holds_code)) return;
-  pending.insert_or_assign({table, key_bytes(key)}, std::string(value));
-  pending_bytes += value.size();
-  if (writable && (pending.size() % kRowsPerCommit == 0 || pending_bytes > kBytesPerCommit)) commit();
-}
-
-void Database::State::commit() {
-  if (!writable || pending.empty()) return;
-  Outcome written = write_pending();
-  if (written == Outcome::corrupt) {
-    set_aside(written);
-    if (!writable) return;
-    written = write_pending();
-  }
-  pending_bytes = 0;
-  if (written == Outcome::done) {
-    pending.clear();
-  } else if (written == Outcome::busy) {
-    // Kept in memory and tried again with the next commit.
-    if (!warned_busy)
-      warnings.push_back("kernel database " + path + " is locked by another process; waiting");
-    warned_busy = true;
-  } else {
-    writable = false;
-    warnings.push_back("kernel database " + path + ": " + reason + "; what is measured now is not kept");
-  }
-}
-
-Outcome Database::State::write_pending() {
-  Outcome result = connection->run("BEGIN IMMEDIATE");
-  if (result != Outcome::done) {
-    reason = connection->reason();
+  Outcome write_pending() {
+    Outcome result = connection->run("BEGIN IMMEDIATE");
+    if (result != Outcome::done) {
+      reason = connection->reason();
+      return result;
+    }
+    for (const auto& [place, value] : pending) {
+      const auto& [table, key] = place;
+      Statement insert(*connection,
+                       std::string("INSERT OR REPLACE INTO ") + kTableNames[table] + " VALUES (?1, ?2, ?3)");
+      insert.bind_bytes(1, key);
+      insert.bind_bytes(2, value);
+      insert.bind_integer(3, checksum(table, key, value));
+      result = insert.step();
+      if (result != Outcome::done) break;
+    }
+    if (result == Outcome::done) result = connection->run("COMMIT");
+    if (result != Outcome::done) {
+      reason = connection->reason();
+      connection->run("ROLLBACK");
+    }
     return result;
   }
-  for (const auto& [place, value] : pending) {
-    const auto& [table, key] = place;
-    Statement insert(*connection,
-                     std::string("INSERT OR REPLACE INTO ") + kTableNames[table] + " VALUES (?1, ?2, ?3)");
-    insert.bind_bytes(1, key);
-    insert.bind_bytes(2, value);
-    insert.bind_integer(3, checksum(table, key, value));
-    result = insert.step();
-    if (result != Outcome::done) break;
-  }
-  if (result == Outcome::done) result = connection->run("COMMIT");
-  if (result != Outcome::done) {
-    reason = connection->reason();
-    connection->run("ROLLBACK");
-  }
-  return result;
-}
+};
 
 Database::Database(const std::string& path) : state_(std::make_unique<State>()) {
   require_ours(path);

@@ -14,22 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const char* name_of(Category category) {
-  switch (category) {
-    case Category::constant:
-    case Category::layout:
-      return "layout";
-    case Category::elementwise:
-      return "elementwise";
-    case Category::reduce:
-    case Category::window:
-      return "reduce";
-    case Category::linear:
-      return "linear";
-    case Category::opaque:
-    case Category::composite:
-      return "other";
-  }
-  return "other";
+  static constexpr const char* kNames[] = {"layout", "elementwise", "reduce", "reduce",
+                                           "layout", "linear",      "other",  "other"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Category::composite) + 1);
+  return kNames[static_cast<size_t>(category)];
 }
 
 // What colours a step: the first of these that one of its primitives is.

@@ -1,6 +1,5 @@
 // Other forms of convolutions.
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "korch/ir/winograd.h"
@@ -206,7 +205,7 @@ void transposed_convolution_as_convolution(Rewriter& r, NodeId id) {
   // Weights [C, M, k...] -> [C, M, taps, stride, ...], taps reversed -> [stride..., M, C, taps...].
   PadAttrs pad{Shape(w.size(), 0), Shape(w.size(), 0), PadMode::constant, 0};
   Shape split = {w[0], w[1]}, final_weights = {w[1], w[0]};
-  std::vector<int64_t> phases_first, weights_perm, taps_axes;
+  std::vector<int64_t> weights_perm, taps_axes;
   for (size_t a = 0; a < axes; ++a) {
     const int64_t stride = attrs.strides[a];
     pad.after[a + 2] = taps[a] * stride - w[a + 2];
@@ -219,14 +218,12 @@ void transposed_convolution_as_convolution(Rewriter& r, NodeId id) {
   }
   weights_perm.insert(weights_perm.end(), {1, 0});
   weights_perm.insert(weights_perm.end(), taps_axes.begin(), taps_axes.end());
-  ValueId weights = node.inputs[1];
-  if (pad.after != Shape(w.size(), 0)) weights = r.emit(Op::Pad, pad, {weights});
-  weights = r.reshape(weights, split);
+  const bool is_padded = pad.after != Shape(w.size(), 0);
+  ValueId weights = r.reshape(is_padded ? r.emit(Op::Pad, pad, {node.inputs[1]}) : node.inputs[1], split);
   SliceAttrs reverse{Shape(split.size(), 0), split, Shape(split.size(), 1)};
   for (int64_t axis : taps_axes) {
-    const auto i = static_cast<size_t>(axis);
-    reverse.starts[i] = split[i] - 1;
-    if (split[i] > 1) reverse.steps[i] = -1;
+    reverse.starts[axis] = split[axis] - 1;
+    if (split[axis] > 1) reverse.steps[axis] = -1;
   }
   weights = r.reshape(r.transpose(r.emit(Op::Slice, reverse, {weights}), weights_perm), final_weights);
   ValueId y = r.emit(Op::Conv, conv, {node.inputs[0], weights});

@@ -1,5 +1,4 @@
 // Convolution as im2col and a product.
-#include <algorithm>
 
 #include "korch/rewrite/linear_patterns.h"
 #include "korch/rewrite/rules.h"

@@ -3,7 +3,6 @@
 // instances over finite fields and in float64, and measure the error that it adds in float32.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "korch/ir/graph.h"

@@ -53,30 +53,6 @@ bool forked(const korch_instance* instance) {
   return instance->process != getpid();
 }
 
-korch_status status_of(RunError error) {
-  switch (error) {
-    case RunError::none:
-      return KORCH_OK;
-    case RunError::out_of_memory:
-      return KORCH_OUT_OF_MEMORY;
-    case RunError::library_refused:
-      return KORCH_LIBRARY_REFUSED;
-    case RunError::index_out_of_range:
-      return KORCH_INDEX_OUT_OF_RANGE;
-    case RunError::loop_without_end:
-      return KORCH_LOOP_WITHOUT_END;
-    case RunError::library_failed:
-      return KORCH_LIBRARY_FAILED;
-    case RunError::unknown_code:
-      return KORCH_INTERNAL;
-    case RunError::cancelled:
-      return KORCH_CANCELLED;
-    case RunError::parallel_failed:
-      return KORCH_PARALLEL_FAILED;
-  }
-  return KORCH_INTERNAL;
-}
-
 // False when the options are of no known form; null is none.
 template <typename Options>
 bool read_options(const Options* given, Options* options) {
@@ -149,7 +125,7 @@ korch_status make_executors(korch_instance* instance, const Workers& workers, Sc
     RunStatus status;
     instance->executors[v] = Executor::create(&korch_model.shape_plans[v].program, korch_model.weights,
                                               workers, &status, nullptr, schedule);
-    if (status.error != RunError::none) return status_of(status.error);
+    if (status.error != RunError::none) return static_cast<korch_status>(status.error);
   }
   return KORCH_OK;
 }
@@ -277,7 +253,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   const ShapePlan& shape_plan = korch_model.shape_plans[instance->shape_plan];
   const RunStatus status =
       DescribedRun(shape_plan, options).run(instance->executors[instance->shape_plan], inputs, outputs);
-  korch_status result = status_of(status.error);
+  auto result = static_cast<korch_status>(status.error);
   if (result == KORCH_OK && !pack_outputs(instance)) result = KORCH_INTERNAL;
   instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
   if (result != KORCH_OK && status.step < 0)

@@ -5,6 +5,7 @@
 #include "korch/plan/program.h"
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/cpu/task_runner.h"
+#include "korch/runtime/korch.h"
 #include "korch/runtime/launches.h"
 
 namespace korch::rt {
@@ -15,15 +16,15 @@ constexpr Schedule kAsCompiled{};  // Program::schedule
 int default_threads(const Program& program);
 
 enum class RunError : int32_t {
-  none,
-  out_of_memory,
-  library_refused,     // at LibraryOps::create
-  index_out_of_range,  // the KORCH_KERNEL_ codes of abi.h
-  library_failed,
-  unknown_code,
-  cancelled,
-  loop_without_end,
-  parallel_failed  // Workers::parallel did not run every task once
+  none = KORCH_OK,
+  out_of_memory = KORCH_OUT_OF_MEMORY,
+  library_refused = KORCH_LIBRARY_REFUSED,        // at LibraryOps::create
+  index_out_of_range = KORCH_INDEX_OUT_OF_RANGE,  // the KORCH_KERNEL_ codes of abi.h
+  library_failed = KORCH_LIBRARY_FAILED,
+  unknown_code = KORCH_INTERNAL,
+  cancelled = KORCH_CANCELLED,
+  loop_without_end = KORCH_LOOP_WITHOUT_END,
+  parallel_failed = KORCH_PARALLEL_FAILED  // Workers::parallel did not run every task once
 };
 
 struct RunStatus {

@@ -22,7 +22,6 @@ struct LibraryFunction {
   const char* ops_symbol;  // extern "C" name of *ops
   korch_kernel_fn run;     // the step's only phase; reads context->state
   const char* run_symbol;  // extern "C" name of run; KernelPhase::symbol of the kernel's one phase
-  const char* needed[3];   // sonames an executable needs for it, e.g. "libdnnl.so.2"; null behind the last
 };
 
 // Null when there is none.
@@ -40,7 +39,4 @@ int32_t korch_copy_run(const korch_kernel_context* context, int64_t begin, int64
 extern const korch::rt::LibraryOps korch_loop_ops;
 int32_t korch_loop_begin_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 int32_t korch_loop_end_run(const korch_kernel_context* context, int64_t begin, int64_t end);
-// "onednn" "conv" and "matmul": cpu/onednn.h.
-extern const korch::rt::LibraryOps korch_onednn_ops;
-int32_t korch_onednn_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 }

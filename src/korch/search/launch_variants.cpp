@@ -127,7 +127,7 @@ std::pair<int64_t, int64_t> LaunchFinder::range_of(int extent, const OpenStep& o
   const size_t first = plan.inputs.size(), at = static_cast<size_t>(tensor.index);
   int64_t least = std::max<int64_t>(1, most / kUsual);
   if (tensor.role == TensorRole::input && at >= first && at - first < plan.dimensions.size()) {
-    const PlanDimension& dimension = plan.dimensions[at - first];
+    const OpenDimension& dimension = plan.dimensions[at - first];
     const auto known = options_.least.find(dimension.name);
     most = dimension.most;
     least = std::max<int64_t>(1, known != options_.least.end() ? known->second : dimension.least);

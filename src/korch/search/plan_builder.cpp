@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "korch/codegen/library_call.h"
 #include "korch/codegen/packing.h"
 #include "korch/codegen/slice_accesses.h"
 #include "korch/interp/work.h"
@@ -83,15 +82,12 @@ class PlanMaker {
       if (i < tensors) plan().inputs.push_back({graph_.value(input).name, graph_.value(input).type});
       tensor_of_[{input, Layout{}}] = tensor;
     }
-    for (const OpenDimension& open : graph_.open_dimensions()) {
-      plan().dimensions.push_back({open.name, open.least, open.most, {}, open.sum});
-      for (const auto& [input, axis] : open.axes) plan().dimensions.back().axes.push_back({input, axis});
-    }
+    plan().dimensions = graph_.open_dimensions();
   }
 
   void add_outputs() {
     const size_t tensors = graph_.outputs().size() - graph_.extents().size();
-    for (const auto& [output, axis] : graph_.extents()) plan().extents.push_back({output, axis});
+    plan().extents = graph_.extents();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       const ValueId value = graph_.outputs()[i];
       if (i < tensors) plan().outputs.push_back({graph_.output_names()[i], graph_.value(value).type});
@@ -260,12 +256,8 @@ class PlanMaker {
       any = any || (part != parts.end() && is_cut(part->second));
     }
     if (!any) return;
-    const Kernel& kernel = plan().kernels[step.kernel];
-    if (const auto images = images_of(kernel.call); images && open.outputs.size() == 1) {
-      step.limits = to_plan(limits_by_image(kernel.phases[0].grid, *images, open.outputs[0]), result);
-    } else if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles) {
+    if (const auto& tiles = result.specs[static_cast<size_t>(step.kernel)]->tiles)
       step.limits = plan_limits(*tiles, open.outputs, result);
-    }
     result.open_steps[number] = std::move(open);
   }
 

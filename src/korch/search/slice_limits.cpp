@@ -149,15 +149,6 @@ std::vector<NeededExtent> emptying(const std::vector<LimitedOutput>& outputs) {
 
 }  // namespace
 
-std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output) {
-  std::vector<SliceLimit> result;
-  for (const NeededExtent& needed : emptying({output})) result.push_back({0, slices, 1, needed});
-  if (!output.part.empty() && output.part[0] && images > 1 && output.shape[0] == images &&
-      slices % images == 0)
-    result.push_back({0, slices / images, images, *output.part[0]});
-  return result;
-}
-
 std::vector<SliceLimit> slice_limits(const tile::TileGraph& graph,
                                      const std::vector<LimitedOutput>& outputs) {
   std::vector<SliceLimit> result;

@@ -24,10 +24,6 @@ struct LimitedOutput {
   NeededPart part;  // empty: all of it
 };
 
-// For a library call of one phase: leaves out all slices if a run has no image. If its slices go image by
-// image of the output's first axis, also those of images that a run does not have.
-std::vector<SliceLimit> limits_by_image(int64_t slices, int64_t images, const LimitedOutput& output);
-
 // For each phase whose slices run in any order: leaves out all of them (a `count` of 1) if an extent of 0
 // leaves nothing of any output. For a phase that writes outputs alone, also limits by the grid's variables,
 // outer ones first.

@@ -5,7 +5,6 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace korch {

@@ -69,7 +69,7 @@ int64_t element_offset(const Shape& logical, const Layout& layout, const std::ve
 }
 
 Shape strides(const Shape& logical, const Layout& layout) {
-  KORCH_ASSERT(layout.block_axis < 0, "a blocked layout has no single stride per axis");
+  KORCH_ASSERT(layout.has_strides(), "a blocked layout has no single stride per axis");
   const std::vector<int> order = full_order(layout, logical.size());
   Shape result(logical.size());
   int64_t stride = 1;
@@ -81,7 +81,7 @@ Shape strides(const Shape& logical, const Layout& layout) {
 }
 
 Layout canonical(const Layout& layout, const Shape& logical) {
-  if (layout.block_axis >= 0 || layout.order.empty()) return layout;
+  if (!layout.has_strides() || layout.order.empty()) return layout;
   std::vector<int> long_axes;
   for (int axis : layout.order)
     if (logical[axis] != 1) long_axes.push_back(axis);

@@ -19,6 +19,7 @@ struct Layout {
   auto operator<=>(const Layout&) const = default;
 
   bool is_row_major() const { return order.empty() && block_axis < 0; }
+  bool has_strides() const { return block_axis < 0; }  // one per axis: strides()
   static Layout row_major() { return {}; }
   static Layout channels_last(int rank);     // N, spatial..., C; row-major when rank < 3
   static Layout channel_blocked(int block);  // axis 1 in blocks, innermost
@@ -30,7 +31,7 @@ int64_t physical_elements(const Shape& logical, const Layout& layout);
 int64_t physical_bytes(const TensorType& type, const Layout& layout);
 // Element offset of a logical index.
 int64_t element_offset(const Shape& logical, const Layout& layout, const std::vector<int64_t>& index);
-// For an unblocked layout: stride in elements of each logical axis.
+// Where it has them: stride in elements of each logical axis.
 Shape strides(const Shape& logical, const Layout& layout);
 
 // A layout that orders memory exactly as row-major does for this shape (e.g. channels-last with one channel)

@@ -86,7 +86,7 @@ void add_winograd(const Shape& shape, const std::vector<int64_t>& p, Json& argum
     HostTensor unit(TensorType{DType::f32, {parts, parts, attrs.taps, attrs.taps}});
     std::fill_n(unit.mutable_data<float>(), places, 0.0f);
     unit.mutable_data<float>()[place] = 1;
-    const std::string packed = pack_generated(unit, {"winograd", {p[0], 1, 0}});
+    const std::string packed = pack(unit, {"winograd", {p[0], 1, 0}});
     const float* values = reinterpret_cast<const float*>(packed.data());
     columns.emplace_back(values, values + elements);
   }
@@ -312,7 +312,7 @@ bool VisitJobs::add_kernel(const std::string& model, const CandidateGraph& made,
 
 Json VisitJobs::constant_argument(const CandidateGraph& made, ValueId constant, const Packing& packing) {
   const HostTensor& value = *made.graph.constant(constant);
-  const std::string packed = pack_generated(value, packing);
+  const std::string packed = pack(value, packing);
   const std::vector<int64_t>& p = packing.params;
   Json argument = tensor_of(value.type());
   // Which of the generated constants it is shows in its values: seeds are numbers of those.

@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include "korch/backend/backend.h"
 #include "korch/backend/cpu/compiler.h"
 #include "korch/backend/cpu/cpu_parts.h"
@@ -7,11 +5,6 @@
 
 namespace korch {
 namespace {
-
-std::string library_state(const char* soname) {
-  void* library = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
-  return library != nullptr ? "yes" : "no: " + std::string(::dlerror());
-}
 
 class CpuBackend : public Backend {
  public:
@@ -23,16 +16,16 @@ class CpuBackend : public Backend {
     return "";
   }
 
-  bool calls_libraries() const override { return true; }
-
-  std::vector<BackendPart> parts() const override {
-    return {{"Compiler", "compiler", compiler()}, {"oneDNN", "onednn", library_state("libdnnl.so.2")}};
-  }
+  std::vector<BackendPart> parts() const override { return {{"Compiler", "compiler", compiler()}}; }
 
   std::string compiler() const override { return compiler_version(); }
 
   std::string compile_command(const Device& device) const override {
     return korch::compile_command(device.code);
+  }
+
+  std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const override {
+    return cpu_reproducer(shown, device);
   }
 
   std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,

@@ -4,11 +4,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "korch/backend/meter.h"
-#include "korch/backend/peak_samples.h"
-#include "korch/device/device.h"
-#include "korch/package/package_input.h"
+#include "korch/backend/backend.h"
 
 namespace korch {
 
@@ -17,6 +15,9 @@ std::unique_ptr<Meter> cpu_meter(const Device& device, int64_t footprint_bytes);
 
 // By a microbenchmark: multiply-adds, copies and additions, on so many threads at once.
 PeakSamples sample_cpu_peaks(const Device& device, int workers);
+
+// As Backend::reproducer.
+std::vector<TextFile> cpu_reproducer(const ReproducedKernel& shown, const Device& device);
 
 // A shared library with a C interface, its memory planned, its weights inside, page-aligned. As
 // Backend::write; the linker maps the constants twice: `constants_are_written` may free them before that.

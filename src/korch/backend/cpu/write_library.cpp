@@ -127,23 +127,6 @@ void check(const PackageInput& input) {
   }
 }
 
-std::vector<std::string> needed_sonames(const Plan& plan) {
-  std::vector<std::string> sonames;
-  for (const Kernel& kernel : plan.kernels) {
-    if (kernel.call.library.empty()) continue;
-    const auto* function =
-        rt::find_library_function(kernel.call.library.c_str(), kernel.call.function.c_str());
-    KORCH_ASSERT(function != nullptr,
-                 "no library function " + kernel.call.library + "." + kernel.call.function);
-    for (const char* needed : function->needed)
-      if (needed != nullptr) sonames.push_back(needed);
-  }
-  std::sort(sonames.begin(), sonames.end());
-  sonames.erase(std::unique(sonames.begin(), sonames.end()), sonames.end());
-  sonames.insert(sonames.end(), {"libm.so.6", "libc.so.6"});
-  return sonames;
-}
-
 }  // namespace
 
 PackageReport write_library(const PackageInput& input, const std::string& path,
@@ -179,7 +162,7 @@ PackageReport write_library(const PackageInput& input, const std::string& path,
                      {kGraphsSection, DataSection::unloaded, {graphs}, ""}});
   constants_are_written();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
-  request.sonames = needed_sonames(plan);
+  request.sonames = {"libm.so.6", "libc.so.6"};
   request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
                       "korch_run_with",    "korch_run",       "korch_profile",     "korch_output_dims",
                       "korch_pool_create", "korch_pool_free", "korch_last_error",  "korch_status_text",

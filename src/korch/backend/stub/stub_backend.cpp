@@ -26,6 +26,10 @@ std::string StubBackend::compile_command(const Device&) const {
   refuse("name a compiler");
 }
 
+std::vector<TextFile> StubBackend::reproducer(const ReproducedKernel&, const Device&) const {
+  refuse("show a kernel by itself");
+}
+
 std::vector<Result<std::string>> StubBackend::compile(const std::vector<std::string>&, const Device&) const {
   refuse("compile kernels");
 }

@@ -12,10 +12,10 @@ class StubBackend : public Backend {
 
   std::string missing() const override;
   std::string obstacle(const Device& device) const override;
-  bool calls_libraries() const override { return false; }
   std::vector<BackendPart> parts() const override;
   std::string compiler() const override { return ""; }
   std::string compile_command(const Device& device) const override;
+  std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const override;
   std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
                                            const Device& device) const override;
   std::unique_ptr<Meter> meter(const Device& device, int64_t footprint_bytes) const override;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "korch/codegen/cpu/print_cpp.h"
-#include "korch/codegen/passes/passes.h"
 #include "korch/kernel/in_place.h"
 
 namespace korch::tile {
@@ -38,17 +37,6 @@ Kernel cpu_launch(const TileGraph& graph, const Device& target) {
     if (buffer.role == BufferRole::constant) kernel.constant_packing.push_back(buffer.packing);
     if (buffer.role == BufferRole::temporary) kernel.temporary_bytes.push_back(buffer.bytes());
   }
-  return kernel;
-}
-
-std::string cpu_source(ScheduledGraph graph, const Device& target) {
-  lower_for_cpu(graph, target);
-  return print_cpp(std::move(graph), target);
-}
-
-Kernel cpu_kernel(ScheduledGraph graph, const Device& target) {
-  Kernel kernel = cpu_launch(graph, target);
-  kernel.source = cpu_source(std::move(graph), target);
   return kernel;
 }
 

@@ -2,7 +2,6 @@
 // width.
 #pragma once
 
-#include <string>
 #include <vector>
 
 namespace korch::tile {

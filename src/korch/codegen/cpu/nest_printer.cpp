@@ -30,14 +30,21 @@ void NestPrinter::print() {
   emitter_.set_lanes("", 1, "");
   emitter_.open(nest_.first_slice_only ? "if (slice == 0)" : "");
   open_ = 1;
-  if (ranks(nest_.kind))
-    print_ranked();
-  else if (reduces(nest_.kind))
-    print_reduce();
-  else if (!schedule_.transposed.empty())
-    print_tiled();
-  else
-    print_map();
+  switch (nest_.kind) {
+    case NestKind::map:
+    case NestKind::scatter:
+      schedule_.transposed.empty() ? print_map() : print_tiled();
+      break;
+    case NestKind::reduce:
+    case NestKind::arg_reduce:
+    case NestKind::scan:
+      print_reduce();
+      break;
+    case NestKind::top_k:
+    case NestKind::suppress:
+      print_ranked();
+      break;
+  }
   close_all();
 }
 

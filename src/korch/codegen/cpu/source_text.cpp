@@ -430,44 +430,13 @@ std::string scalar_function(const std::string& name, bool native) {
 }  // namespace
 
 std::string element_type(DType type) {
-  switch (type) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    case DType::i8:
-      return "int8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u8:
-    case DType::bool_:
-      return "uint8_t";
-    case DType::u16:
-    case DType::f16:
-    case DType::bf16:
-      return "uint16_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::f8e4m3fn:
-    case DType::f8e4m3fnuz:
-    case DType::f8e5m2:
-    case DType::f8e5m2fnuz:
-    case DType::f8e8m0:
-    case DType::f4e2m1:
-    case DType::i4:
-    case DType::u4:
-    case DType::i2:
-    case DType::u2:
-      break;
-  }
-  KORCH_ASSERT(false, std::string("a kernel on ") + korch::name(type));
-  return {};
+  // By DType; behind them are those that are only stored.
+  static constexpr const char* kTypes[] = {"float",    "double",   "uint16_t", "uint16_t", "int8_t",
+                                           "int16_t",  "int32_t",  "int64_t",  "uint8_t",  "uint16_t",
+                                           "uint32_t", "uint64_t", "uint8_t"};
+  static_assert(std::size(kTypes) == static_cast<size_t>(DType::bool_) + 1);
+  KORCH_ASSERT(type <= DType::bool_, std::string("a kernel on ") + korch::name(type));
+  return kTypes[static_cast<size_t>(type)];
 }
 
 std::string type_name(DType type, int lanes) {

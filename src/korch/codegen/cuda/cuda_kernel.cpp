@@ -5,23 +5,13 @@
 
 namespace korch {
 
-Device cuda_target() {
-  constexpr int kMultiprocessors = 132;
-  Device target;
-  target.kind = "cuda";
-  target.code = "sm_90";
-  target.workers = kMultiprocessors;
-  target.library_calls = false;
-  return target;
-}
-
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate) {
-  return implementations(graph, candidate, cuda_target(), Accuracy::standard);
+  return implementations(graph, candidate, cuda_device(), Accuracy::standard);
 }
 
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol) {
-  const Result<KernelSpec> spec = propose(graph, candidate, implementation, cuda_target());
+  const Result<KernelSpec> spec = propose(graph, candidate, implementation, cuda_device());
   if (!spec) return spec.refusal();
   if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};
   const tile::TileGraph& tiles = *spec.value().tiles;

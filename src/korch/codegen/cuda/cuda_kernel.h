@@ -21,10 +21,7 @@ struct CudaKernel {
   std::vector<Packing> constant_packing;  // one per constant operand
 };
 
-// The device that slices are shaped for: a GPU with thread blocks.
-Device cuda_target();
-
-// All implementations known. Each has CUDA text, except types that generate_cuda refuses.
+// All ways known on cuda_device(); every one has CUDA text, but for the types that generate_cuda refuses.
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);
 
 // Refuses what the family refuses, library calls, and float16 and bfloat16.

@@ -52,17 +52,27 @@ void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
     print_held_product(nest, tile->second);
   else if (reader.buffer >= 0)
     print_held_map(nest, reader);
-  else if (nest.kind == NestKind::map)
-    print_map(ordered(graph_, phase_, nest, schedule));
   else if (nest.kind == NestKind::scatter)
-    print_scatter(nest);
-  else if (ranks(nest.kind))
-    print_ranked(ordered(graph_, phase_, nest, schedule));
-  else if (nest.kind != NestKind::reduce || fixed_count(nest.loops) >= kWarp)
-    print_reduce_by_thread(ordered(graph_, phase_, nest, schedule));
+    print_scatter(nest);  // in its own order
   else
-    print_reduce_by_block(ordered(graph_, phase_, nest, schedule));
+    print_ordered(ordered(graph_, phase_, nest, schedule));
   emitter_.close();
+}
+
+void CudaNestPrinter::print_ordered(const Nest& nest) {
+  switch (nest.kind) {
+    case NestKind::map:
+    case NestKind::scatter:
+      return print_map(nest);
+    case NestKind::reduce:
+      return fixed_count(nest.loops) >= kWarp ? print_reduce_by_thread(nest) : print_reduce_by_block(nest);
+    case NestKind::arg_reduce:
+    case NestKind::scan:
+      return print_reduce_by_thread(nest);
+    case NestKind::top_k:
+    case NestKind::suppress:
+      return print_ranked(nest);
+  }
 }
 
 // How many values the loops take together, over `divisor`, as text: a chunked variable's count is known at

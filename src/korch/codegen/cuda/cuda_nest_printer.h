@@ -29,6 +29,7 @@ class CudaNestPrinter {
   bool runs_in_quads(const Nest& nest, const std::string& variable) const;
   void store(const Store& store, const std::string& value, bool quad = false);
   void store_all(const std::vector<Store>& stores, bool quad = false);
+  void print_ordered(const Nest& nest);
   void print_map(const Nest& nest);
   void print_scatter(const Nest& nest);
   void print_ranked(const Nest& nest);

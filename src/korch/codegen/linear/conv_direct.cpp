@@ -1,8 +1,5 @@
 // Convolution as register tiles over pixels: conv_direct, and conv_pixels where there are few output
 // channels.
-#include <fmt/format.h>
-
-#include <algorithm>
 
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"

@@ -1,5 +1,4 @@
 // Matrix products as register tiles over rows: matmul.
-#include <fmt/format.h>
 
 #include <algorithm>
 

@@ -60,7 +60,7 @@ Coords step(const Graph& graph, const Node& node, ValueId from, const Coords& co
 // Whether the axes lie contiguously, in order, in the layout of this shape; those of one element lie
 // anywhere.
 bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>& axes) {
-  if (layout.block_axis >= 0) return false;
+  if (!layout.has_strides()) return false;
   const Shape element_strides = strides(shape, layout);
   int inner = -1;
   for (size_t i = axes.size(); i-- > 0;) {

@@ -238,7 +238,7 @@ Result<tile::ScheduledGraph> RowKernelBuilder::build() {
 int contiguous_of_read(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
   const Shape& shape = type_of(workload, value).shape;
   const Layout layout = layout_of(workload, implementation, value);
-  if (layout.block_axis >= 0) return -1;
+  if (!layout.has_strides()) return -1;
   const Shape steps = strides(shape, layout);
   for (size_t i = 0; i < shape.size(); ++i)
     if (steps[i] == 1 && shape[i] > 1) return static_cast<int>(i);

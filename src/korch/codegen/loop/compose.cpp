@@ -91,12 +91,6 @@ Shape product_extents(const Graph& graph, const Node& node) {
   return {index_maps(graph, node).taps[0]};
 }
 
-int64_t window_size(const PoolAttrs& pool) {
-  int64_t size = 1;
-  for (int64_t extent : pool.kernel) size *= extent;
-  return size;
-}
-
 Composer::Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory,
                    ExprPool& pool)
     : graph_(graph), memory_(std::move(memory)), pool_(pool) {

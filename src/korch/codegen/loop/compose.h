@@ -104,7 +104,5 @@ std::optional<ScalarFn> combine_function(Op op);
 // What a linear primitive sums over outside of its windows: the inner axis of a MatMul, the channels of a
 // group.
 Shape product_extents(const Graph& graph, const Node& node);
-// Elements under one window.
-int64_t window_size(const PoolAttrs& pool);
 
 }  // namespace korch::tile

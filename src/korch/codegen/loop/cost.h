@@ -13,6 +13,8 @@ double least_bytes(const Graph& graph, const Candidate& candidate);
 // functions count less than their shortest known instruction sequence.
 double least_flops(const Graph& graph, const Candidate& candidate);
 
+constexpr double kExpensive = 8;  // weight of a transcendental function against an addition
+
 // An elementwise primitive with more than additions, multiplications and choices.
 bool is_expensive(Op op);
 

@@ -1,5 +1,8 @@
 #include "korch/codegen/loop/draft.h"
 
+#include "korch/base/ceil_div.h"
+#include "korch/device/device.h"
+
 namespace korch::tile {
 
 Index IntermediateBuffer::offset(const std::vector<Index>& coords) const {
@@ -37,6 +40,16 @@ double Draft::slice_work() const {
   return work;
 }
 
+void Draft::place_buffers() {
+  scratch_bytes = 0;
+  for (IntermediateBuffer& buffer : buffers) {
+    buffer.offset_bytes = scratch_bytes;
+    const auto element_bytes = static_cast<int64_t>(size_bytes(buffer.type.dtype));
+    const int64_t size = element_count(buffer.extents) * element_bytes;
+    scratch_bytes += ceil_div(size, kCacheLineBytes) * kCacheLineBytes;
+  }
+}
+
 int Draft::buffer_number(ValueId intermediate) const {
   return static_cast<int>(arguments.size()) + static_cast<int>(&buffer_of(intermediate) - buffers.data());
 }
@@ -66,7 +79,7 @@ TileGraph Draft::tile_graph() const {
   graph.buffers = arguments;
   for (const IntermediateBuffer& intermediate : buffers)
     graph.buffers.push_back({.role = BufferRole::scratch,
-                             .type = intermediate.type,
+                             .type = intermediate.type.dtype,
                              .elements = element_count(intermediate.extents),
                              .offset_bytes = intermediate.offset_bytes});
   graph.scratch_bytes = scratch_bytes;

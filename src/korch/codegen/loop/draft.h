@@ -17,7 +17,7 @@ namespace korch::tile {
 // depend on grid variables only.
 struct IntermediateBuffer {
   ValueId value = kNoId;
-  DType type = DType::f32;
+  TensorType type;  // of the whole Value
   std::vector<Index> base;
   Shape extents;
   Shape strides;             // elements
@@ -56,6 +56,7 @@ struct Draft {
 
   const IntermediateBuffer& buffer_of(ValueId value) const;
   double slice_work() const;  // of all nests
+  void place_buffers();       // in the scratch, one after the other
   // The roots of the nest's targets.
   std::vector<int> roots(const DraftNest& nest) const;
   // The nest with its bodies, which go into the graph's pool; buffers are numbered as in tile_graph().

@@ -35,7 +35,7 @@ std::vector<Index> broadcast_coords(const std::vector<Index>& coords, const Shap
 }
 
 Index memory_offset(const std::vector<Index>& coords, const Shape& shape, const Layout& layout) {
-  if (layout.block_axis < 0) {
+  if (layout.has_strides()) {
     const Shape stride = strides(shape, layout);
     Index offset(0);
     for (size_t axis = 0; axis < shape.size(); ++axis) offset = offset + coords[axis] * stride[axis];

@@ -2,7 +2,6 @@
 // (docs/design/codegen-loop.md).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "korch/codegen/implementation.h"

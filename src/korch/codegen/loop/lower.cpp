@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "korch/base/ceil_div.h"
@@ -21,8 +22,6 @@ namespace {
 constexpr int kMaxAttempts = 200;  // each attempt splits a variable, adds an intermediate or shrinks the grid
 constexpr int kMaxExpressions =
     20000;  // a body beyond this is recomputation gone wild (windows over windows)
-constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
-constexpr double kExpensive = 8;           // weight of a transcendental function against an addition
 
 class Lowering {
  public:
@@ -37,7 +36,8 @@ class Lowering {
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       if (!lower_once()) continue;
       if (refusal_) return *refusal_;
-      return ScheduledGraph(finish());
+      merge_into_reductions(draft_);
+      return ScheduledGraph(draft_.tile_graph());
     }
     return Refusal{RefusalReason::redundant_work, "no grid settles"};
   }
@@ -54,13 +54,11 @@ class Lowering {
       add_argument(BufferRole::constant, constant, Layout{});
     }
     first_output_ = number;
-    size_t largest = 0;
     for (size_t i = 0; i < candidate_.outputs.size(); ++i) {
       add_argument(BufferRole::output, candidate_.outputs[i], implementation_.output_layouts[i]);
-      if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[largest]).elements())
-        largest = i;
+      if (type_of(candidate_.outputs[i]).elements() > type_of(candidate_.outputs[primary_]).elements())
+        primary_ = i;
     }
-    primary_ = largest;
     for (NodeId id : candidate_.nodes)
       if (is_reduction(graph_.node(id))) intermediates_.insert(graph_.node(id).outputs[0]);
     hold_nested_windows();
@@ -111,7 +109,7 @@ class Lowering {
     for (ValueId intermediate : intermediates_) draft_.composer->set_intermediate(intermediate, true);
     if (!lower_outputs() || !lower_intermediates()) return false;
     std::reverse(draft_.nests.begin(), draft_.nests.end());  // made from the outputs backwards
-    if (add_shared_intermediate() || shrink_grid()) return false;
+    if (add_shared_intermediate()) return false;
     Slicing slicing(draft_, primary_domain_, grid_names(), target_);
     const Slicing::Change change = slicing.decide();
     if (change.none()) {
@@ -121,12 +119,7 @@ class Lowering {
       check_size();
       return true;
     }
-    if (change.split.inner_extent > 0) {
-      const std::string inner = split_primary(change.split);
-      if (change.inner_leaves_grid) removed_.insert(inner);
-    } else {
-      removed_.insert(change.remove);
-    }
+    removed_.insert(change.split.inner_extent > 0 ? split_primary(change.split) : change.remove);
     return false;
   }
 
@@ -151,10 +144,10 @@ class Lowering {
 
   // Builds the nest until no division is left that a split resolves. False when the primary domain was split.
   bool settle(std::vector<Domain*> locals, const std::function<DraftNest()>& build) {
-    auto allowed = [&](const std::string& name) {
-      for (const Domain* domain : locals)
-        if (domain->has(name)) return true;
-      return primary_domain_.has(name);
+    const auto allowed = [&](const std::string& name) {
+      return primary_domain_.has(name) ||
+             std::any_of(locals.begin(), locals.end(),
+                         [&](const Domain* domain) { return domain->has(name); });
     };
     for (;;) {
       DraftNest nest = build();
@@ -170,13 +163,11 @@ class Lowering {
         draft_.nests.push_back(std::move(nest));
         return true;
       }
-      bool local = false;
-      for (Domain* domain : locals) {
+      const bool local = std::any_of(locals.begin(), locals.end(), [&](Domain* domain) {
         // One after the other: which of two arguments is evaluated first is the compiler's choice.
         const std::string inner = fresh("j"), outer = fresh("j");
-        local = domain->split(split, outer, inner);
-        if (local) break;
-      }
+        return domain->split(split, outer, inner);
+      });
       if (local) continue;
       split_primary(split);
       return false;
@@ -303,9 +294,9 @@ class Lowering {
 
   std::vector<int> memory_order(size_t rank) const {
     const Layout& layout = implementation_.output_layouts[primary_];
-    if (layout.order.size() == rank && layout.block_axis < 0) return layout.order;
+    if (layout.order.size() == rank && layout.has_strides()) return layout.order;
     std::vector<int> order(rank);
-    for (size_t axis = 0; axis < rank; ++axis) order[axis] = static_cast<int>(axis);
+    std::iota(order.begin(), order.end(), 0);
     return order;
   }
 
@@ -317,7 +308,7 @@ class Lowering {
     const std::set<std::string> grid = grid_names();
     IntermediateBuffer buffer;
     buffer.value = value;
-    buffer.type = type_of(value).dtype;
+    buffer.type = type_of(value);
     buffer.base.resize(shape.size());
     buffer.extents.resize(shape.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -402,46 +393,6 @@ class Lowering {
     return elements * kExpensive * 4 < largest;
   }
 
-  // Takes a variable out of the grid along which intermediates would be computed again and again. False when
-  // none is.
-  bool shrink_grid() {
-    const std::set<std::string> grid = grid_names();
-    double slices = 1;
-    std::string innermost;
-    for (const LoopVariable& variable : primary_domain_.variables) {
-      if (grid.count(variable.name) == 0) continue;
-      slices *= static_cast<double>(variable.extent);
-      if (variable.extent > 1) innermost = variable.name;
-    }
-    double useful = static_cast<double>(type_of(candidate_.outputs[primary_]).elements()), extra = 0,
-           worst = 0;
-    const IntermediateBuffer* worst_buffer = nullptr;
-    for (const DraftNest& nest : draft_.nests) {
-      if (nest.targets[0].argument >= 0) continue;
-      const IntermediateBuffer& buffer = draft_.buffer_of(nest.targets[0].intermediate);
-      const double weight = nest.kind == NestKind::map ? kExpensive : 1;
-      const double per_element = nest.work() / static_cast<double>(element_count(buffer.extents)) * weight;
-      const double need = per_element * static_cast<double>(type_of(buffer.value).elements());
-      const double here = nest.work() * weight * slices - need;
-      useful += need;
-      extra += std::max(0.0, here);
-      if (here > worst) {
-        worst = here;
-        worst_buffer = &buffer;
-      }
-    }
-    if (worst_buffer == nullptr || extra <= kAllowedExtraWork * useful) return false;
-    std::set<std::string> used;
-    for (const Index& base : worst_buffer->base) used.merge(base.variables());
-    std::string victim = innermost;
-    for (const LoopVariable& variable : primary_domain_.variables)
-      if (grid.count(variable.name) != 0 && variable.extent > 1 && used.count(variable.name) == 0)
-        victim = variable.name;
-    if (victim.empty()) return false;
-    removed_.insert(victim);
-    return true;
-  }
-
   bool too_serial() const {
     constexpr double kSerialWork = 1 << 16;  // below this one worker is as fast as several
     return slices_of(draft_.grid) == 1 && draft_.slice_work() > kSerialWork && target_.workers > 1;
@@ -449,40 +400,22 @@ class Lowering {
 
   // Elementwise intermediates that leave one slice only: better to compute them again where they are read.
   bool compute_again_instead() {
-    bool any = false;
-    for (auto it = intermediates_.begin(); it != intermediates_.end();) {
-      if (fixed_intermediates_.count(*it) != 0) {
-        ++it;
-        continue;
-      }
-      never_intermediate_.insert(*it);
-      it = intermediates_.erase(it);
-      any = true;
-    }
-    if (any) removed_.clear();
-    return any;
+    if (intermediates_ == fixed_intermediates_) return false;
+    for (ValueId intermediate : intermediates_)
+      if (fixed_intermediates_.count(intermediate) == 0) never_intermediate_.insert(intermediate);
+    intermediates_ = fixed_intermediates_;
+    removed_.clear();
+    return true;
   }
 
   void check_size() {
-    int64_t bytes = 0;
-    for (IntermediateBuffer& buffer : draft_.buffers) {
-      buffer.offset_bytes = bytes;
-      const int64_t size =
-          element_count(buffer.extents) * static_cast<int64_t>(korch::size_bytes(buffer.type));
-      bytes += ceil_div(size, kCacheLineBytes) * kCacheLineBytes;
-    }
-    draft_.scratch_bytes = bytes;
+    draft_.place_buffers();
     const bool fused = candidate_.nodes.size() > 1;
-    if (fused && bytes > target_.own_bytes())
+    if (fused && draft_.scratch_bytes > target_.own_bytes())
       refusal_ = Refusal{RefusalReason::scratch_too_large,
-                         fmt::format("{} bytes of intermediates per worker", bytes)};
+                         fmt::format("{} bytes of intermediates per worker", draft_.scratch_bytes)};
     if (fused && too_serial())
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
-  }
-
-  TileGraph finish() {
-    merge_into_reductions(draft_);
-    return draft_.tile_graph();
   }
 
   const Graph& graph_;
@@ -503,27 +436,31 @@ class Lowering {
   std::optional<Refusal> refusal_;
 };
 
+bool is_loop_nest(const Node& node, Linear linear) {
+  if (std::holds_alternative<WinogradAttrs>(node.attrs)) return false;
+  switch (info(node.op).category) {
+    case Category::elementwise:
+    case Category::reduce:
+    case Category::window:
+    case Category::layout:
+      return true;
+    case Category::linear:
+      return linear == Linear::summed && combine_function(node.op);
+    case Category::constant:
+    case Category::opaque:
+    case Category::composite:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Refusal> unsupported(const Graph& graph, const Candidate& candidate, Linear linear) {
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
-    if (std::holds_alternative<WinogradAttrs>(node.attrs))
+    if (!is_loop_nest(node, linear))
       return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
-    switch (info(node.op).category) {
-      case Category::elementwise:
-      case Category::reduce:
-      case Category::window:
-      case Category::layout:
-        break;
-      case Category::linear:
-        if (linear == Linear::summed && combine_function(node.op)) break;
-        return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
-      case Category::constant:
-      case Category::opaque:
-      case Category::composite:
-        return Refusal{RefusalReason::no_kernel_family, std::string(name(node.op)) + " is not a loop nest"};
-    }
     const bool computes = info(node.op).category != Category::layout && node.op != Op::Cast;
     for (ValueId value : node.inputs)
       if (computes && is_small_float(graph.value(value).type.dtype))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "korch/codegen/loop/cost.h"
 #include "korch/codegen/passes/vectorize.h"
 
 namespace korch::tile {
@@ -9,7 +10,8 @@ namespace {
 
 constexpr int64_t kSlicesPerWorker = 4;
 constexpr double kSliceWork = 8192;  // elements: a few microseconds, far above the cost of starting a slice
-constexpr double kLargestSlice = 65536;  // elements: stays in the second-level cache
+constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
+constexpr double kLargestSlice = 65536;    // elements: stays in the second-level cache
 
 }  // namespace
 
@@ -30,9 +32,17 @@ int64_t Slicing::slices() const {
   return count;
 }
 
+const LoopVariable* Slicing::innermost() const {
+  const LoopVariable* innermost = nullptr;
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0) innermost = &variable;
+  return innermost;
+}
+
 Slicing::Change Slicing::decide() {
   result_.clear();
   if (variables_.empty()) return {};
+  if (const Change change = repeat_less(); !change.none()) return change;
   const LoopVariable inner = variables_.back();
   if (grid_.count(inner.name) != 0)
     if (const Change change = keep_inside(inner); !change.none()) return change;
@@ -45,10 +55,37 @@ Slicing::Change Slicing::decide() {
   return has_several_nests_ ? grow_block() : chunk();
 }
 
+// A variable along which intermediates would be computed again and again leaves the grid.
+Slicing::Change Slicing::repeat_less() const {
+  double useful = 1, extra = 0, worst = 0;
+  for (const LoopVariable& variable : variables_) useful *= static_cast<double>(variable.extent);
+  const IntermediateBuffer* worst_buffer = nullptr;
+  for (const DraftNest& nest : draft_.nests) {
+    if (nest.targets[0].argument >= 0) continue;
+    const IntermediateBuffer& buffer = draft_.buffer_of(nest.targets[0].intermediate);
+    const double weight = nest.kind == NestKind::map ? kExpensive : 1;
+    const double per_element = nest.work() / static_cast<double>(element_count(buffer.extents)) * weight;
+    const double need = per_element * static_cast<double>(buffer.type.elements());
+    const double here = nest.work() * weight * static_cast<double>(slices()) - need;
+    useful += need;
+    extra += std::max(0.0, here);
+    if (here > worst) {
+      worst = here;
+      worst_buffer = &buffer;
+    }
+  }
+  const LoopVariable* victim = innermost();
+  if (worst_buffer == nullptr || extra <= kAllowedExtraWork * useful || victim == nullptr) return {};
+  std::set<std::string> used;
+  for (const Index& base : worst_buffer->base) used.merge(base.variables());
+  for (const LoopVariable& variable : variables_)
+    if (grid_.count(variable.name) != 0 && used.count(variable.name) == 0) victim = &variable;
+  return {victim->name};
+}
+
 // The whole variable when the other ones make slices enough, else blocks that divide it. Where nearly all
 // work is in reductions, whose vectors can run along what they reduce, it may stay in the grid altogether.
 Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
-  Change change;
   const int64_t others = slices() / variable.extent;
   constexpr int64_t kLargestBlock = 128;
   const int64_t smallest = mostly_reductions() ? 1 : lanes_ / 2;
@@ -60,13 +97,8 @@ Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
     const bool whole_vectors = block % lanes_ == 0 || best % lanes_ != 0;
     if (best == 0 || (enough && whole_vectors)) best = block;
   }
-  if (best > 1) {
-    change.split = {variable.name, best};
-    change.inner_leaves_grid = true;
-  } else if (best == 0) {
-    change.remove = variable.name;
-  }
-  return change;
+  if (best > 1) return {{}, {variable.name, best}};
+  return {best == 0 ? variable.name : ""};
 }
 
 bool Slicing::mostly_reductions() const {
@@ -79,25 +111,14 @@ bool Slicing::mostly_reductions() const {
 
 // Several steps of the innermost grid variable in one slice, when a slice is short.
 Slicing::Change Slicing::grow_block() {
-  Change change;
-  const LoopVariable* innermost = nullptr;
-  for (const LoopVariable& variable : variables_)
-    if (grid_.count(variable.name) != 0) innermost = &variable;
-  if (innermost != nullptr) {
+  if (const LoopVariable* innermost = this->innermost(); innermost != nullptr) {
     int64_t best = 1;
     for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
       if (draft_.slice_work() * static_cast<double>(steps) > kSliceWork) break;
       if (innermost->extent % steps == 0 && slices() / steps >= wanted_) best = steps;
     }
-    if (best == innermost->extent) {
-      change.remove = innermost->name;
-      return change;
-    }
-    if (best > 1) {
-      change.split = {innermost->name, best};
-      change.inner_leaves_grid = true;
-      return change;
-    }
+    if (best == innermost->extent) return {innermost->name};
+    if (best > 1) return {{}, {innermost->name, best}};
   }
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) result_.push_back({variable, 1});
@@ -108,18 +129,12 @@ Slicing::Change Slicing::grow_block() {
 Slicing::Change Slicing::chunk() {
   const int64_t count = slices();
   const double work = draft_.slice_work();
-  const LoopVariable* innermost = nullptr;
-  for (const LoopVariable& variable : variables_)
-    if (grid_.count(variable.name) != 0) innermost = &variable;
+  const LoopVariable* innermost = this->innermost();
   int64_t steps = 1;
   if (innermost != nullptr && work < kSliceWork) {
     const auto enough = static_cast<int64_t>(kSliceWork / work);
     steps = std::max<int64_t>(1, std::min({enough, innermost->extent, count / wanted_}));
-    if (steps == innermost->extent) {
-      Change change;
-      change.remove = innermost->name;
-      return change;
-    }
+    if (steps == innermost->extent) return {innermost->name};
   }
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0) result_.push_back({variable, &variable == innermost ? steps : 1});

@@ -1,6 +1,6 @@
-// Chooses the parallel grid of a draft: which variables of the primary output number the slices. A slice
-// should be long enough to be worth handing out and hold the variables that vector code runs along, and there
-// should be slices for all workers.
+// The parallel grid of a draft: which variables of the primary output number the slices, so that slices
+// repeat little work, a slice is long enough to be worth handing out and holds the variables that vector code
+// runs along, and there are slices for all workers.
 #pragma once
 
 #include <set>
@@ -18,11 +18,10 @@ class Slicing {
   Slicing(const Draft& draft, const Domain& primary, std::set<std::string> grid, const Device& target);
 
   // One change of the grid after which the draft must be lowered again: a variable that leaves it, or one
-  // that is split (and whose inner part leaves).
+  // that is split and whose inner part leaves.
   struct Change {
     std::string remove;
     Split split{{}, 0};
-    bool inner_leaves_grid = false;
     bool none() const { return remove.empty() && split.inner_extent == 0; }
   };
   Change decide();
@@ -30,11 +29,13 @@ class Slicing {
   const std::vector<GridVariable>& grid() const { return result_; }
 
  private:
+  Change repeat_less() const;
   Change keep_inside(const LoopVariable& variable);
   Change grow_block();
   Change chunk();
   bool mostly_reductions() const;
   int64_t slices() const;
+  const LoopVariable* innermost() const;  // of the grid's variables, if any
 
   const Draft& draft_;
   std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first

@@ -64,12 +64,22 @@ bool only_gathers(const TileGraph& graph, const Nest& nest, const std::string& v
 
 // What the kind of nest leaves to lanes.
 bool runs_in_lanes(const TileGraph& graph, const Nest& nest, const std::string& variable) {
-  if (ranks(nest.kind)) return false;
-  if (nest.kind == NestKind::scatter) return scatters_in_lanes(graph, nest, variable);
-  // Rows side by side, or one after the other.
   const Index& to = nest.stores[0].offset;
-  if (nest.kind == NestKind::scan && !(to.affine_in(variable) && to.stride(variable) == 1)) return false;
-  return !nest.position.depends_on(variable);
+  switch (nest.kind) {
+    case NestKind::map:
+    case NestKind::reduce:
+      return true;
+    case NestKind::arg_reduce:
+      return !nest.position.depends_on(variable);
+    case NestKind::scatter:
+      return scatters_in_lanes(graph, nest, variable);
+    case NestKind::scan:  // rows side by side, or one after the other
+      return to.affine_in(variable) && to.stride(variable) == 1;
+    case NestKind::top_k:
+    case NestKind::suppress:
+      return false;
+  }
+  __builtin_unreachable();
 }
 
 bool vectorizes_across(DType type) {

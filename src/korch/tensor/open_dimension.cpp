@@ -1,4 +1,4 @@
-#include "korch/tensor/extent_sum.h"
+#include "korch/tensor/open_dimension.h"
 
 #include <fmt/format.h>
 

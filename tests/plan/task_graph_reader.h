@@ -1,19 +1,18 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+// Reads the text of a task graph (plan/task_graph.h, print).
+#pragma once
 
-#include <cctype>
 #include <charconv>
+#include <string_view>
 
 #include "korch/base/error.h"
 #include "korch/base/text_cursor.h"
 #include "korch/plan/task_graph.h"
 
 namespace korch {
-namespace {
 
-class Parser : TextCursor {
+class TaskGraphReader : TextCursor {
  public:
-  explicit Parser(std::string_view text) : TextCursor(text) {}
+  explicit TaskGraphReader(std::string_view text) : TextCursor(text) {}
 
   TaskGraph parse() {
     TaskGraph graph;
@@ -73,25 +72,9 @@ class Parser : TextCursor {
   }
 };
 
-}  // namespace
-
-std::string print(const TaskGraph& graph) {
-  std::string text = "tasks {\n";
-  for (size_t i = 0; i < graph.events.size(); ++i) {
-    const Event& event = graph.events[i];
-    text += fmt::format("  event {} of {}", i, event.needed);
-    if (!event.then.empty()) text += fmt::format(" then {}", fmt::join(event.then, ", "));
-    text += "\n";
-  }
-  for (const Task& task : graph.tasks)
-    text += fmt::format("  task step {} phase {} slices {}..{} us {} waits {} triggers {}\n", task.step,
-                        task.phase, task.begin, task.end, task.cost_us, task.waits,
-                        fmt::join(task.triggers, ", "));
-  return text + "}\n";
-}
-
-TaskGraph parse_task_graph(std::string_view text) {
-  return Parser(text).parse();
+// Throws Error{invalid} with the line and what is wrong. What it gives has no structural fault.
+inline TaskGraph parse_task_graph(std::string_view text) {
+  return TaskGraphReader(text).parse();
 }
 
 }  // namespace korch
