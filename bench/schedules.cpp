@@ -39,17 +39,17 @@ Best best_of(const Graph& graph, const Columns& columns, int column, KernelBank&
   best.us = measured(kernel_request(graph, columns, column)).value().cost->us;
   const double own_us = best.us;
   const Stopwatch watch;
-  for (const Implementation& way : rescheduled(graph, candidate, info.implementation, device)) {
+  for (const Implementation& implementation : rescheduled(graph, candidate, info.implementation, device)) {
     KernelRequest request = kernel_request(graph, columns, column);
-    request.implementation = &way;
-    request.key = kernel_key(canonical_hash(graph, candidate), way);
+    request.implementation = &implementation;
+    request.key = kernel_key(canonical_hash(graph, candidate), implementation);
     const Result<BuiltKernel> built = measured(request);
     if (!built) continue;
     ++best.tried;
     const double us = built.value().cost->us;
     if (us >= best.us) continue;
     best.us = us;
-    best.schedule = to_string(way.schedule);
+    best.schedule = to_string(implementation.schedule);
   }
   best.seconds = watch.seconds();
   best.own_us = own_us;

@@ -27,7 +27,7 @@ EnumerateOptions unpruned() {
   options.rule_join = false;
   options.rule_linear_context = false;
   options.rule_weighted_window = false;
-  options.rule_linear_stages = false;
+  options.rule_linear_parts = false;
   options.rule_sharing = false;
   options.rule_sinks = false;
   options.max_sets_per_sink = 0;
@@ -311,7 +311,7 @@ TEST(Enumerate, EveryRuleBitesAndCanBeSwitchedOff) {
        "%a = ReduceMax(%x) {axes=[1]}\n%b = MatMul(%x, %a)\noutput %b \"b\""},
       {"linear_sinks", [](auto& o) { o.rule_linear_context = false; },
        "%a = MatMul(%x, %x)\n%b = Exp(%a)\n%c = Relu(%a)\noutput %b \"b\"\noutput %c \"c\""},
-      {"linear_stages", [](auto& o) { o.rule_linear_stages = false; },
+      {"linear_parts", [](auto& o) { o.rule_linear_parts = false; },
        "%i = Reshape(%x) {shape=[1,1,4,4]}\n%w = Slice(%i) {starts=[0,0,0,0], sizes=[1,1,3,3], "
        "steps=[1,1,1,1]}\n"
        "%v = WinogradInput(%i) {tile=2}\n%p = WinogradProduct(%v, %w) {tile=2}\noutput %p \"p\""},

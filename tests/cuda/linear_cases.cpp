@@ -86,7 +86,7 @@ const std::vector<LinearCase>& linear_cases() {
   %y = Sigmoid(%a)
   output %y "y"
 })"},
-      {"conv_of_whole_stages", {"conv_direct", "staged"}, R"(graph {
+      {"conv_of_whole_k_tiles", {"conv_direct", "staged"}, R"(graph {
   input %x : f32[2x32x6x7] "x"
   input %w : f32[64x32x3x3] "w"
   input %b : f32[1x64x1x1] "b"

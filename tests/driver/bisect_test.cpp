@@ -83,24 +83,24 @@ class BisectOfSeveralPlans : public testing::Test {
 };
 
 TEST_F(BisectOfSeveralPlans, EachIsJudgedByItsOwnGraph) {
-  ASSERT_GE(plan_.variants.size(), 3U);
-  for (const PlanVariant& variant : plan_.variants) {
-    const Bisection bisection = bisect_with(variant.bounds[0]);
+  ASSERT_GE(plan_.shape_plans.size(), 3U);
+  for (const ShapePlan& shape_plan : plan_.shape_plans) {
+    const Bisection bisection = bisect_with(shape_plan.bounds[0]);
     EXPECT_EQ(bisection.unknown, "");
     EXPECT_TRUE(bisection.wrong.empty()) << describe(bisection);
-    EXPECT_GE(bisection.largest.step, variant.first_step);
-    EXPECT_LT(bisection.largest.step, variant.end_step);
+    EXPECT_GE(bisection.largest.step, shape_plan.first_step);
+    EXPECT_LT(bisection.largest.step, shape_plan.end_step);
   }
 }
 
 TEST_F(BisectOfSeveralPlans, TheWrongKernelIsNamed) {
   for (const size_t v : {size_t{0}, size_t{1}}) {
-    const PlanVariant& variant = plan_.variants[v];
-    const PlanStep& step = plan_.steps[static_cast<size_t>(variant.end_step - 1)];
+    const ShapePlan& shape_plan = plan_.shape_plans[v];
+    const PlanStep& step = plan_.steps[static_cast<size_t>(shape_plan.end_step - 1)];
     spoil(plan_.kernels[static_cast<size_t>(step.kernel)]);
-    const Bisection bisection = bisect_with(variant.bounds[0]);
+    const Bisection bisection = bisect_with(shape_plan.bounds[0]);
     ASSERT_EQ(bisection.wrong.size(), 1U) << describe(bisection);
-    EXPECT_EQ(bisection.wrong[0].step, variant.end_step - 1);
+    EXPECT_EQ(bisection.wrong[0].step, shape_plan.end_step - 1);
     EXPECT_EQ(bisection.wrong[0].kernel, step.label + ", " + step.implementation);
   }
 }

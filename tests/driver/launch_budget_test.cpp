@@ -74,7 +74,7 @@ TEST_F(BudgetTest, LeavesOutWhatGainsLeastPerByte) {
   EXPECT_EQ(ways(0), (Names{"own", "0", "90"}));
   EXPECT_EQ(constant_bytes(), 190);
   ASSERT_EQ(built_.plan.report.limits.size(), 1u);
-  EXPECT_NE(built_.plan.report.limits[0].find("launch_bytes: 1 ways"), std::string::npos);
+  EXPECT_NE(built_.plan.report.limits[0].find("launch_bytes: 1 kernel variants"), std::string::npos);
   // What nobody uses is gone, the others are where they are used.
   EXPECT_EQ(built_.objects, (Names{"object 1", "object 3", "object 4"}));
   const std::vector<PlanLaunch>& left = built_.plan.steps[0].launches.ways;

@@ -107,14 +107,14 @@ TEST_F(LaunchesTest, ASecondCompilationMeasuresNothing) {
 
 TEST_F(LaunchesTest, AreExplained) {
   const Plan& plan = first_.plan;
-  EXPECT_NE(explain(plan, {}, {}).find(" ways to run it, by its extents"), std::string::npos);
+  EXPECT_NE(explain(plan, {}, {}).find(" variants, by a run's extents"), std::string::npos);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     if (plan.steps[s].launches.ways.empty()) continue;
     ExplainOptions options;
     options.kernel = static_cast<int>(s);
     const std::string text = explain(plan, {}, options);
-    EXPECT_NE(text.find("way 1: "), std::string::npos) << text;
-    EXPECT_NE(text.find("n: from 65 way "), std::string::npos) << text;
+    EXPECT_NE(text.find("variant 1: "), std::string::npos) << text;
+    EXPECT_NE(text.find("n: from 65 variant "), std::string::npos) << text;
   }
 }
 

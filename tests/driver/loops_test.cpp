@@ -68,7 +68,7 @@ class LoopsIn : public ::testing::TestWithParam<std::tuple<Strategy, int>> {};
 
 TEST_P(LoopsIn, ExecutablesAreThoseOfTheInterpreter) {
   const Graph graph = nested();
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   const TempDir folder;
   CompileOptions options;
   options.strategy = std::get<0>(GetParam());
@@ -154,7 +154,7 @@ TEST(Loops, StatesAreMadeWhereTheyAreCarried) {
         const rt::BufferRef &from = memory.tensors[step.inputs[input]],
                             &to = memory.tensors[step.outputs[output]];
         const bool same =
-            std::tie(from.region, from.index, from.offset) == std::tie(to.region, to.index, to.offset);
+            std::tie(from.memory, from.index, from.offset) == std::tie(to.memory, to.index, to.offset);
         if (output == 3) continue;  // the products stand between
         EXPECT_EQ(same, output == 4 || !late) << (late ? "late" : "now") << ", result " << output;
       }

@@ -50,10 +50,10 @@ TEST(MergedPlan, ComputesTheSameForAllExtents) {
   const CompileOptions options = options_of_model();
   const std::string file = written_model(folder), output = folder.path() + "/model.so";
   const Plan plan = compile_model(file, output, options).plan;
-  ASSERT_EQ(plan.variants.size(), 5u);  // up to 32 and halves of it, in the order of what they save
-  EXPECT_EQ(plan.variants[4].bounds, std::vector<int64_t>{2});
-  EXPECT_EQ(plan.variants[4].extents, (std::vector<int64_t>{2, 2}));  // which is known then
-  EXPECT_EQ(plan.variants[0].extents, (std::vector<int64_t>{-1, -1}));
+  ASSERT_EQ(plan.shape_plans.size(), 5u);  // up to 32 and halves of it, in the order of what they save
+  EXPECT_EQ(plan.shape_plans[4].bounds, std::vector<int64_t>{2});
+  EXPECT_EQ(plan.shape_plans[4].extents, (std::vector<int64_t>{2, 2}));  // which is known then
+  EXPECT_EQ(plan.shape_plans[0].extents, (std::vector<int64_t>{-1, -1}));
   ImportOptions import_options;
   import_options.shapes = options.shapes;
   import_options.least_shapes = options.least_shapes;
@@ -75,11 +75,11 @@ TEST(MergedPlan, ComputesTheSameForAllExtents) {
     std::vector<HostTensor> outputs = executable.allocate_outputs();
     const std::vector<double> times = executable.profile(dense_inputs(graph, inputs), outputs);
     ASSERT_EQ(times.size(), executable.model().step_count);
-    for (size_t v = 0; v < plan.variants.size(); ++v) {
+    for (size_t v = 0; v < plan.shape_plans.size(); ++v) {
       double sum = 0;
-      for (int s = plan.variants[v].first_step; s < plan.variants[v].end_step; ++s)
+      for (int s = plan.shape_plans[v].first_step; s < plan.shape_plans[v].end_step; ++s)
         sum += times[static_cast<size_t>(s)];
-      if (n > plan.variants[v].bounds[0]) {
+      if (n > plan.shape_plans[v].bounds[0]) {
         EXPECT_EQ(sum, 0) << n;
       }
     }
@@ -105,20 +105,20 @@ TEST(MergedPlan, ARunIsTheTasksOfThePlanThatItTakes) {
   LoadedExecutable executable(output);
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   for (size_t round = 0; round < 3; ++round)
-    for (const PlanVariant& variant : plan.variants) {
-      const Plan part = plan_of(plan, variant);
+    for (const ShapePlan& shape_plan : plan.shape_plans) {
+      const Plan part = plan_of(plan, shape_plan);
       const MemoryPlan memory = plan_memory(part);
       const std::optional<TaskGraph> tasks = plan_tasks(part, memory);
       ASSERT_TRUE(tasks);
       EXPECT_EQ(fault_of(*tasks, part, memory), "");
-      const int steps = variant.end_step - variant.first_step;
+      const int steps = shape_plan.end_step - shape_plan.first_step;
       Pieces wanted, ran;
       for (const Task& task : tasks->tasks)
         if (task.step < steps)
-          wanted.insert({variant.first_step + task.step, task.phase, task.begin, task.end});
-      for (const korch_slices& s : executable.run_by_slices({rows(variant.bounds[0])}, outputs))
+          wanted.insert({shape_plan.first_step + task.step, task.phase, task.begin, task.end});
+      for (const korch_slices& s : executable.run_by_slices({rows(shape_plan.bounds[0])}, outputs))
         if (s.step < plan.steps.size()) ran.insert({s.step, s.phase, s.begin, s.end});
-      EXPECT_EQ(ran, wanted) << variant.bounds[0];
+      EXPECT_EQ(ran, wanted) << shape_plan.bounds[0];
     }
 }
 
@@ -129,9 +129,9 @@ TEST(MergedPlan, EachPlanRunsByEachSchedule) {
   const std::string output = folder.path() + "/model.so";
   compile_model(written_model(folder), output, options);
   const Plan plan = plan_from_json(read_executable(output).plan_json);
-  ASSERT_EQ(plan.variants.size(), 5u);
-  for (const PlanVariant& variant : plan.variants)
-    EXPECT_EQ(plan_of(plan, variant).schedule, PlanSchedule::dynamic);
+  ASSERT_EQ(plan.shape_plans.size(), 5u);
+  for (const ShapePlan& shape_plan : plan.shape_plans)
+    EXPECT_EQ(plan_of(plan, shape_plan).schedule, PlanSchedule::dynamic);
   LoadedExecutable phases(output, 0, PlanSchedule::barrier);
   for (const int threads : {1, 2, 3, 5})
     for (const PlanSchedule schedule : kSchedules) {
@@ -159,17 +159,17 @@ TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
   const std::string file = written_model(folder), output = folder.path() + "/model.so";
   compile_model(file, output, options);
   const Plan plan = plan_from_json(read_executable(output).plan_json);
-  ASSERT_EQ(plan.variants.size(), 2u);
+  ASSERT_EQ(plan.shape_plans.size(), 2u);
   const std::string text = explain(plan, {}, {});
-  for (const PlanVariant& variant : plan.variants) {
-    ASSERT_EQ(variant.schedules.size(), std::size(kSchedules));
-    for (const ScheduleRun& run : variant.schedules) {
+  for (const ShapePlan& shape_plan : plan.shape_plans) {
+    ASSERT_EQ(shape_plan.schedules.size(), std::size(kSchedules));
+    for (const ScheduleRun& run : shape_plan.schedules) {
       EXPECT_GT(run.measured_us, 0);
-      if (run.schedule != name(variant.schedule)) continue;
-      EXPECT_TRUE(variant.schedule == PlanSchedule::dynamic || run.ratio_high < 1);
+      if (run.schedule != name(shape_plan.schedule)) continue;
+      EXPECT_TRUE(shape_plan.schedule == PlanSchedule::dynamic || run.ratio_high < 1);
     }
-    EXPECT_NE(text.find(std::string("schedule ") + name(variant.schedule) +
-                        ", for up to n=" + std::to_string(variant.bounds[0])),
+    EXPECT_NE(text.find(std::string("schedule ") + name(shape_plan.schedule) +
+                        ", for up to n=" + std::to_string(shape_plan.bounds[0])),
               std::string::npos)
         << text;
   }

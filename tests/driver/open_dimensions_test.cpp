@@ -51,7 +51,7 @@ class OpenDimensionsTest : public testing::Test {
 
 TEST_F(OpenDimensionsTest, RunsWithAnyExtents) {
   const Graph graph = open_network();
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   LoadedExecutable executable(compiled());
   EXPECT_EQ(executable.dimensions().size(), 2u);
   EXPECT_TRUE(std::any_of(plan_.steps.begin(), plan_.steps.end(),
@@ -78,7 +78,7 @@ TEST(OpenDimensions, ThatFollowOthersAreCheckedBeforeARun) {
   g.set_outputs({g.add(Op::Abs, NoAttrs{}, {past}), g.add(Op::Neg, NoAttrs{}, {mask}), n, total},
                 {"y", "m", "n_past", "n_total"}, {{0, 0}, {1, 0}});
   g.set_open_dimensions({{"n_past", 0, 4, {{0, 0}}}, {"n_total", 1, 5, {{1, 0}}, ExtentSum{1, {{0, 1}}}}});
-  verify(g, Stage::imported);
+  verify(g, GraphForm::imported);
   TempDir folder;
   CompileOptions options;
   options.measure = false;
@@ -117,7 +117,7 @@ TEST(OpenDimensions, WhatASumSaysOfItsTerms) {
   g.set_open_dimensions({{"a", 0, 3, {{0, 0}}},
                          {"b", 1, 2, {{1, 0}}},
                          {"whole", 3, 10, {{2, 0}}, ExtentSum{1, {{0, 1}, {1, 2}}}}});
-  verify(g, Stage::imported);
+  verify(g, GraphForm::imported);
   TempDir folder;
   CompileOptions options;
   options.measure = false;
@@ -151,7 +151,7 @@ Graph rows_from_data() {
 
 TEST(RowsFromData, WithoutRowsNoStepRuns) {
   const Graph graph = rows_from_data();
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   const TempDir folder;
   CompileOptions options;
   options.threads = 2;

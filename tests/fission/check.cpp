@@ -51,12 +51,12 @@ void expect_close(const std::vector<HostTensor>& expected, const std::vector<Hos
 }
 
 void expect_fission_is_equal(const Graph& graph, const std::vector<HostTensor>& inputs, double tolerance) {
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   const std::vector<HostTensor> expected = interpret(graph, inputs);
   const Graph plain = apply_fission_rules(graph);
-  verify(plain, Stage::primitive);
+  verify(plain, GraphForm::primitive);
   const Graph simplified = fission(graph);
-  verify(simplified, Stage::primitive);
+  verify(simplified, GraphForm::primitive);
   {
     SCOPED_TRACE("rules alone:\n" + print(plain));
     expect_close(expected, interpret(plain, inputs), tolerance);

@@ -169,7 +169,7 @@ TEST(Simplify, RandomGraphsKeepTheirOutputs) {
     const std::vector<HostTensor> inputs = random_inputs(graph, seed);
     Graph simplified = graph;
     changes += simplify(simplified);
-    verify(simplified, Stage::primitive);
+    verify(simplified, GraphForm::primitive);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + print(graph) + "became\n" + print(simplified));
     expect_close(interpret(graph, inputs), interpret(simplified, inputs), 1e-11);
     ASSERT_EQ(simplify(simplified), 0) << "a second run changes something";

@@ -18,7 +18,7 @@ std::string simplified_operators(const std::string& body) {
   const std::vector<HostTensor> inputs = random_inputs(graph, 1);
   const std::vector<HostTensor> expected = interpret(graph, inputs);
   simplify(graph);
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
   expect_close(expected, interpret(graph, inputs), 1e-12);
   std::vector<std::string> operators;
   for (NodeId id : graph.topological_order()) {

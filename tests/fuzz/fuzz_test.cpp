@@ -39,7 +39,7 @@ TEST(Motifs, EachMakesGraphsThatAreInOrder) {
         continue;
       }
       const Graph graph = maker.finish();
-      verify(graph, Stage::imported);
+      verify(graph, GraphForm::imported);
       made += graph.live_node_count() > 0;
     }
     EXPECT_GE(made, 3) << motif.name;

@@ -74,13 +74,13 @@ class Tables {
     for (size_t k = 0; k < plan_.kernels.size(); ++k)
       if (std::optional<std::string> trouble = load(static_cast<int>(k), plan_.kernels[k])) return trouble;
     add({"korch", "copy", {}, {}});
-    blob_ = model_tables(plan_, {{variants_of(plan_)[0], memory, std::nullopt}}, weights, Isa::portable);
+    blob_ = model_tables(plan_, {{shape_plans_of(plan_)[0], memory, std::nullopt}}, weights, Isa::portable);
     for (const DataLink& link : blob_.links())
       *blob_.at<rt::Ref<void>>({link.offset}) = addresses_.at(link.symbol);
     return std::nullopt;
   }
 
-  const rt::Program& program() { return blob_.at<rt::Model>({})->variants[0].program; }
+  const rt::Program& program() { return blob_.at<rt::Model>({})->shape_plans[0].program; }
 
  private:
   bool add(const LibraryCall& call) {

@@ -80,7 +80,7 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
     : imported_(graph),
       setting_(setting),
       target_(with_made_up_speeds(detect_device(setting.target, setting.threads))) {
-  verify(imported_, Stage::imported);
+  verify(imported_, GraphForm::imported);
   inputs_ = random_inputs(imported_, input_seed);
   const bool specials = setting_.specials && keeps_specials(imported_);
   if (specials) sprinkle_specials(input_seed);
@@ -93,10 +93,10 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   is_defined_ = outside_->is_moderate(specials);
   if (!is_defined_) return;
   primitive_ = fission(imported_);
-  verify(primitive_, Stage::primitive);
+  verify(primitive_, GraphForm::primitive);
   rewritten_ = add_alternatives(
       primitive_, {.strict = setting_.accuracy == Accuracy::strict, .bytes = target_.multiplies_bytes});
-  verify(rewritten_.graph, Stage::primitive);
+  verify(rewritten_.graph, GraphForm::primitive);
   inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
 }
 

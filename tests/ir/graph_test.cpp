@@ -38,12 +38,12 @@ TEST(Graph, UsersAndProducersFollowEdits) {
   EXPECT_TRUE(graph.node(0).dead);
   EXPECT_EQ(graph.value(x).users, std::vector<NodeId>{2});
   EXPECT_EQ(graph.topological_order(), (std::vector<NodeId>{2, 1}));
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
 
   const Graph compacted = graph.compact();
   EXPECT_EQ(compacted.node_count(), 2u);
   EXPECT_EQ(compacted.value_count(), 3u);
-  verify(compacted, Stage::primitive);
+  verify(compacted, GraphForm::primitive);
 }
 
 TEST(Graph, CycleIsAnErrorThatNamesItsNodes) {
@@ -67,7 +67,7 @@ TEST(Graph, AlternativesMayCloseACircleWhileSomethingEntersIt) {
   graph.set_outputs({b}, {"y"});
   EXPECT_EQ(graph.topological_order(), (std::vector<NodeId>{0, 1, 2}));
   EXPECT_EQ(graph.value(a).producers, (std::vector<NodeId>{0, 2}));
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
   graph.kill_node(0);
   error_of([&] { graph.topological_order(); }, ErrorKind::invalid);
 }
@@ -87,8 +87,8 @@ TEST(Verify, FindsStaleTypesAndCompositesAfterFission) {
   const ValueId x = graph.add_input(f32({4, 8}), "x");
   const ValueId a = graph.add(Op::Softmax, AxisAttrs{1}, {x});
   graph.set_outputs({a}, {"y"});
-  verify(graph, Stage::imported);
-  EXPECT_NE(error_of([&] { verify(graph, Stage::primitive); }, ErrorKind::internal).find("Softmax"),
+  verify(graph, GraphForm::imported);
+  EXPECT_NE(error_of([&] { verify(graph, GraphForm::primitive); }, ErrorKind::internal).find("Softmax"),
             std::string::npos);
 
   Graph stale;
@@ -96,7 +96,7 @@ TEST(Verify, FindsStaleTypesAndCompositesAfterFission) {
   const ValueId t = stale.add(Op::Transpose, PermAttrs{{1, 0}}, {s});
   stale.set_outputs({t}, {"y"});
   stale.mutable_node(0).attrs = PermAttrs{{0, 1}};
-  EXPECT_NE(error_of([&] { verify(stale, Stage::primitive); }, ErrorKind::internal).find("Transpose"),
+  EXPECT_NE(error_of([&] { verify(stale, GraphForm::primitive); }, ErrorKind::internal).find("Transpose"),
             std::string::npos);
 }
 

@@ -87,7 +87,7 @@ TEST(Text, RoundTripsAlternatives) {
 }
 )";
   const Graph graph = parse_graph(text);
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
   EXPECT_EQ(graph.value(graph.node(0).outputs[0]).producers.size(), 3u);
   expect_round_trip(graph);
 }
@@ -110,12 +110,12 @@ TEST(Text, OpenDimensions) {
   const ValueId rows = g.add_input({DType::i64, {}}, "n"), other = g.add_input({DType::i64, {}}, "m");
   g.set_outputs({g.add(Op::MatMul, MatMulAttrs{}, {x, z}), rows, other}, {"y", "n", "m"}, {{0, 0}, {0, 1}});
   g.set_open_dimensions({{"n", 1, 8, {{0, 0}, {1, 1}}}, {"m", 0, 2, {{1, 0}}}});
-  verify(g, Stage::imported);
+  verify(g, GraphForm::imported);
   const Graph again = parse_graph(print(g));
   EXPECT_EQ(print(again), print(g));
   EXPECT_EQ(again.open_dimensions(), g.open_dimensions());
   g.set_open_dimensions({{"n", 1, 7, {{0, 0}}}, {"m", 0, 2, {{1, 0}}}});
-  EXPECT_THROW(verify(g, Stage::imported), Error);
+  EXPECT_THROW(verify(g, GraphForm::imported), Error);
 }
 
 TEST(Text, OpenDimensionsThatFollowOthers) {
@@ -124,13 +124,13 @@ TEST(Text, OpenDimensionsThatFollowOthers) {
                 m = g.add_input({DType::i64, {}}, "m");
   g.set_outputs({g.add(Op::Abs, NoAttrs{}, {x}), n, m}, {"y", "n", "m"}, {{0, 0}, {0, 1}});
   g.set_open_dimensions({{"n", 1, 4, {{0, 0}}}, {"m", 3, 9, {{0, 1}}, ExtentSum{1, {{0, 2}}}}});
-  verify(g, Stage::imported);
+  verify(g, GraphForm::imported);
   const Graph again = parse_graph(print(g));
   EXPECT_EQ(print(again), print(g));
   EXPECT_EQ(again.open_dimensions(), g.open_dimensions());
   g.set_open_dimensions(
       {{"n", 1, 4, {{0, 0}}, ExtentSum{0, {{1, 1}}}}, {"m", 3, 9, {{0, 1}}, ExtentSum{1, {{0, 2}}}}});
-  EXPECT_THROW(verify(g, Stage::imported), Error);
+  EXPECT_THROW(verify(g, GraphForm::imported), Error);
 }
 
 TEST(Text, NamesMayLookLikeComments) {

@@ -27,7 +27,7 @@ Names operators() {
     const OpInfo& row = info(op);
     const Fusing& fusing = row.fusing;
     if (row.category == Category::linear || row.category == Category::window ||
-        row.category == Category::opaque || fusing.stage != LinearStage::whole || fusing.weighs_window ||
+        row.category == Category::opaque || fusing.part != LinearPart::whole || fusing.weighs_window ||
         fusing.copies_operands)
       names.insert(row.name);
   };

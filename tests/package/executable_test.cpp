@@ -75,7 +75,7 @@ TEST_F(ExecutableTest, HasItsBuffersWhereTheyWerePlaced) {
   ASSERT_GT(memory.arena_bytes, 0);
   memory.arena_bytes += kBy;
   const auto shift = [](rt::BufferRef& ref) {
-    if (ref.region == rt::kArena) ref.offset += kBy;
+    if (ref.memory == rt::kArena) ref.offset += kBy;
   };
   for (rt::BufferRef& ref : memory.tensors) shift(ref);
   for (std::vector<rt::BufferRef>& step : memory.temporaries) std::for_each(step.begin(), step.end(), shift);

@@ -86,16 +86,16 @@ TEST(MemoryPlan, InPlaceChainsLiveInTheOutput) {
   const Chain chain;
   const MemoryPlan memory = chain.memory();
   EXPECT_EQ(memory.arena_bytes, 0);
-  EXPECT_EQ(memory.tensors[0].region, rt::kInput);  // never overwritten
-  for (int t : {1, 2, 3}) EXPECT_EQ(memory.tensors[static_cast<size_t>(t)].region, rt::kOutput);
+  EXPECT_EQ(memory.tensors[0].memory, rt::kInput);  // never overwritten
+  for (int t : {1, 2, 3}) EXPECT_EQ(memory.tensors[static_cast<size_t>(t)].memory, rt::kOutput);
 }
 
 TEST(MemoryPlan, NotInPlaceWhenReadLater) {
   Chain chain;
   chain.plan.steps[2].inputs = {2, 1};  // y = f(b, a)
   const MemoryPlan memory = chain.memory();
-  EXPECT_EQ(memory.tensors[1].region, rt::kArena);
-  EXPECT_EQ(memory.tensors[2].region, rt::kOutput);
+  EXPECT_EQ(memory.tensors[1].memory, rt::kArena);
+  EXPECT_EQ(memory.tensors[2].memory, rt::kOutput);
   EXPECT_EQ(memory.arena_bytes, 256);
 }
 
@@ -106,7 +106,7 @@ TEST(MemoryPlan, NotInPlaceWhenAnotherArgumentSeesTheBytes) {
   chain.plan.tensors[static_cast<size_t>(view)].alias_offset_bytes = 64;
   chain.plan.steps[2].inputs = {2, view};
   const MemoryPlan memory = chain.memory();
-  EXPECT_EQ(memory.tensors[2].region, rt::kArena);
+  EXPECT_EQ(memory.tensors[2].memory, rt::kArena);
   EXPECT_EQ(memory.tensors[static_cast<size_t>(view)].offset, memory.tensors[2].offset + 64);
 }
 
@@ -147,18 +147,18 @@ TEST(MemoryPlan, OutputsThatAreViewsOfOthersAreCopied) {
   const MemoryPlan memory = chain.memory();
   ASSERT_EQ(memory.copies.size(), 4u);
   for (uint32_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(memory.copies[i].destination.region, rt::kOutput);
+    EXPECT_EQ(memory.copies[i].destination.memory, rt::kOutput);
     EXPECT_EQ(memory.copies[i].destination.index, i + 1);
   }
-  EXPECT_EQ(memory.copies[0].source.region, rt::kInput);
-  EXPECT_EQ(memory.copies[1].source.region, rt::kWeights);
+  EXPECT_EQ(memory.copies[0].source.memory, rt::kInput);
+  EXPECT_EQ(memory.copies[1].source.memory, rt::kWeights);
   EXPECT_EQ(memory.copies[1].source.index, 0u);
   EXPECT_EQ(memory.copies[1].source.offset, 32u);
-  EXPECT_EQ(memory.copies[2].source.region, rt::kOutput);
+  EXPECT_EQ(memory.copies[2].source.memory, rt::kOutput);
   EXPECT_EQ(memory.copies[2].source.index, 0u);
-  EXPECT_EQ(memory.tensors[1].region, rt::kArena);
+  EXPECT_EQ(memory.tensors[1].memory, rt::kArena);
   EXPECT_EQ(memory.copies[3].source.offset, memory.tensors[1].offset + 64);
-  EXPECT_NE(memory.tensors[2].region == rt::kArena && memory.tensors[2].offset == memory.tensors[1].offset,
+  EXPECT_NE(memory.tensors[2].memory == rt::kArena && memory.tensors[2].offset == memory.tensors[1].offset,
             true);
 }
 
@@ -263,7 +263,7 @@ TEST(MemoryPlan, NotInPlaceBesideAnotherReader) {
     chain.plan.threads = threads;
     const MemoryPlan memory = chain.memory();
     const rt::BufferRef &a = memory.tensors[1], &made = memory.tensors[static_cast<size_t>(c)];
-    return a.region == made.region && a.offset == made.offset;
+    return a.memory == made.memory && a.offset == made.offset;
   };
   EXPECT_TRUE(in_one_place(1));
   EXPECT_FALSE(in_one_place(2));

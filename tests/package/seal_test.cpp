@@ -224,9 +224,9 @@ TEST_F(SealTest, TablesThatCannotBeFollowedAreNamed) {
   expect_complaint(with_tables([](rt::Model& model) { ++model.version; }),
                    {path(), "its tables are of another version", "compile the model again"});
   expect_complaint(with_tables([](rt::Model& model) { model.size_bytes += 8; }), {"are cut off"});
-  expect_complaint(with_tables([](rt::Model& model) { ++model.variant_count; }), {"variants", "outside"});
+  expect_complaint(with_tables([](rt::Model& model) { ++model.shape_plan_count; }), {"plans", "outside"});
   expect_complaint(
-      with_tables([](rt::Model& model) { model.output_ranks = &model.variant_count + (1 << 20); }),
+      with_tables([](rt::Model& model) { model.output_ranks = &model.shape_plan_count + (1 << 20); }),
       {"outputs", "outside"});
   EXPECT_EQ(complaint(with_tables([](rt::Model&) {})), "");
 }
@@ -313,7 +313,7 @@ TEST_F(OwnCheckTest, TablesAreCheckedWhenAnInstanceIsCreated) {
 }
 
 TEST_F(OwnCheckTest, TablesThatCannotBeFollowedAreRefused) {
-  load(with_tables([](rt::Model& model) { ++model.variant_count; }));
+  load(with_tables([](rt::Model& model) { ++model.shape_plan_count; }));
   EXPECT_EQ(created_, KORCH_DAMAGED);
   EXPECT_EQ(checked_, KORCH_OK);  // it is what was written
 }

@@ -26,8 +26,8 @@ constexpr int kSteps = 3;
 struct Tables {
   Tables() {
     model.size_bytes = sizeof(Tables);
-    model.input_count = model.output_count = model.dimension_count = model.variant_count = 1;
-    model.variants = &variant;
+    model.input_count = model.output_count = model.dimension_count = model.shape_plan_count = 1;
+    model.shape_plans = &shape_plan;
     model.output_ranks = &output_rank;
     model.weights = &weights;
     model.weights_bytes = sizeof weights;
@@ -37,14 +37,14 @@ struct Tables {
     model.extent_rule_count = 1;
     rule.factors = numbers;
     rule.text = rule_text;
-    variant.bounds = numbers;
-    variant.output_dims = &output_dims;
-    variant.extents = numbers;
+    shape_plan.bounds = numbers;
+    shape_plan.output_dims = &output_dims;
+    shape_plan.extents = numbers;
     output_dims = numbers;
     fill_program();
   }
   void fill_program() {
-    Program& program = variant.program;
+    Program& program = shape_plan.program;
     program.steps = steps;
     program.step_count = kSteps;
     program.threads = 1;
@@ -82,7 +82,7 @@ struct Tables {
   }
 
   Model model;
-  Variant variant;
+  ShapePlan shape_plan;
   OutputExtent extent{0, 1};
   ExtentRule rule;
   Ref<int64_t> output_dims;
@@ -115,11 +115,11 @@ class Copy {
   // Whether all rows that the executor reads lie within.
   bool leads_inside() const {
     const Model& m = model();
-    bool all = has(m.variants, m.variant_count) && has(m.output_ranks, m.output_count) &&
+    bool all = has(m.shape_plans, m.shape_plan_count) && has(m.output_ranks, m.output_count) &&
                has(m.extents, m.extent_count) && has(m.extent_rules, m.extent_rule_count);
-    for (uint32_t v = 0; all && v < m.variant_count; ++v) {
-      const Program& program = m.variants[v].program;
-      all = has(m.variants[v].bounds, m.dimension_count) && has(program.steps, program.step_count);
+    for (uint32_t v = 0; all && v < m.shape_plan_count; ++v) {
+      const Program& program = m.shape_plans[v].program;
+      all = has(m.shape_plans[v].bounds, m.dimension_count) && has(program.steps, program.step_count);
       for (uint32_t s = 0; all && s < program.step_count; ++s) {
         const Step& step = program.steps[s];
         all = step_is_inside(step);
@@ -145,7 +145,7 @@ class Copy {
     bool all = has(step.phases, step.phase_count) && has(step.args, step.arg_count) &&
                has(step.limits, step.limit_count) && has(step.library_params, step.library_param_count) &&
                has(step.name, 1) && has(step.name, std::strlen(step.name) + 1);
-    for (uint32_t a = 0; all && a < step.arg_count; ++a) all = step.args[a].region <= kOutput;
+    for (uint32_t a = 0; all && a < step.arg_count; ++a) all = step.args[a].memory <= kOutput;
     return all && step.jump_arg < static_cast<int64_t>(step.arg_count);
   }
 
@@ -170,7 +170,7 @@ TEST(ModelFault, WholeTablesHaveNone) {
   const Copy copy(bytes_of(*tables));
   EXPECT_EQ(copy.fault(), "");
   EXPECT_TRUE(copy.leads_inside());
-  EXPECT_STREQ(copy.model().variants->program.steps[1].name, "step");
+  EXPECT_STREQ(copy.model().shape_plans->program.steps[1].name, "step");
 }
 
 TEST(ModelFault, WhatIsWrongIsNamed) {
@@ -182,14 +182,14 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   const auto leads = [&](const char* what, const std::function<void(Tables&)>& damage) {
     EXPECT_EQ(fault_with(damage), std::string("have ") + what + outside);
   };
-  leads("variants that lead", [](Tables& t) { t.model.variant_count = 2000; });
-  leads("variants that lead", [](Tables& t) { t.model.variant_count = 0; });
-  leads("variants that lead", [](Tables& t) { t.output_dims = nullptr; });
-  leads("variants that lead", [](Tables& t) { t.variant.bounds = nullptr; });
+  leads("plans that lead", [](Tables& t) { t.model.shape_plan_count = 2000; });
+  leads("plans that lead", [](Tables& t) { t.model.shape_plan_count = 0; });
+  leads("plans that lead", [](Tables& t) { t.output_dims = nullptr; });
+  leads("plans that lead", [](Tables& t) { t.shape_plan.bounds = nullptr; });
   leads("outputs that lead", [](Tables& t) { t.model.output_count = 1u << 31; });
   leads("extents that lead", [](Tables& t) { t.extent.axis = 2; });
   leads("extents that lead", [](Tables& t) { t.rule.dimension = 1; });
-  leads("steps that lead", [](Tables& t) { t.variant.program.step_count = 1u << 30; });
+  leads("steps that lead", [](Tables& t) { t.shape_plan.program.step_count = 1u << 30; });
   leads("a step that jumps", [](Tables& t) { t.steps[2].jump = -3; });
   leads("a step that jumps", [](Tables& t) { t.steps[0].jump = kSteps + 1; });
   leads("a step that leads", [](Tables& t) { t.steps[1].phase_count = 1u << 30; });
@@ -200,7 +200,7 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   leads("a step that leads", [](Tables& t) { t.args[1].offset = 9; });
   leads("a step that leads", [](Tables& t) { t.args[2].index = 2; });
   leads("a step that leads", [](Tables& t) { t.args[3].index = 2; });
-  leads("a step that leads", [](Tables& t) { t.args[3].region = 4; });
+  leads("a step that leads", [](Tables& t) { t.args[3].memory = 4; });
   leads("a step that leads", [](Tables& t) { t.limit.arg = 4; });
   leads("a step that leads", [](Tables& t) { t.limit.by = 0; });
   leads("a step that leads", [](Tables& t) { std::memset(t.text, 'x', sizeof t.text); });

@@ -514,7 +514,7 @@ TEST(Rules, ConstantsAreFolded) {
   for (const auto& [name, make] : instances()) {
     Instance instance(2);
     const Rewritten rewritten = add_alternatives(make(instance), {});
-    verify(rewritten.graph, Stage::primitive);
+    verify(rewritten.graph, GraphForm::primitive);
     for (NodeId id : rewritten.graph.topological_order()) {
       const Node& node = rewritten.graph.node(id);
       if (node.op == Op::Constant) continue;

@@ -52,14 +52,14 @@ CheckRecord record_of_nothing() {
 struct Network {
   Network() {
     model.size_bytes = sizeof(Network);
-    model.input_count = model.output_count = model.variant_count = 1;
-    model.variants = &variant;
+    model.input_count = model.output_count = model.shape_plan_count = 1;
+    model.shape_plans = &shape_plan;
     model.output_ranks = &output_rank;
-    variant.output_dims = &output_dims;
-    variant.program.steps = steps;
-    variant.program.step_count = kStepCount;
-    variant.program.threads = 2;
-    variant.program.arena_bytes = 2 * kBytes;
+    shape_plan.output_dims = &output_dims;
+    shape_plan.program.steps = steps;
+    shape_plan.program.step_count = kStepCount;
+    shape_plan.program.threads = 2;
+    shape_plan.program.arena_bytes = 2 * kBytes;
     for (int s = 0; s < kStepCount; ++s) {
       steps[s].phases = &phases[s];
       steps[s].phase_count = 1;
@@ -69,7 +69,7 @@ struct Network {
     }
   }
   Model model;
-  Variant variant;
+  ShapePlan shape_plan;
   const Phase phases[kStepCount] = {
       {twice_at_the_gate, kCount, kGrain}, {twice, kCount, kCount}, {twice, kCount, kGrain}};
   const BufferRef args[kStepCount][2] = {{{kInput, 0, 0}, {kArena, 0, 0}},

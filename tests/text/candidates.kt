@@ -396,5 +396,5 @@ graph {
 {a v p c y} -> y
 {a c y} -> y
 pruned linear: 3
-pruned linear_stages: 3
+pruned linear_parts: 3
 pruned sharing: 18

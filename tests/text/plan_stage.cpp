@@ -12,7 +12,7 @@ namespace korch {
 namespace {
 
 std::string place_text(const rt::BufferRef& place) {
-  switch (place.region) {
+  switch (place.memory) {
     case rt::kArena:
       return fmt::format("arena {}", place.offset);
     case rt::kWeights:

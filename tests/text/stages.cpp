@@ -19,7 +19,7 @@ namespace korch {
 namespace {
 
 std::string parse(const Graph& graph, const RunLine&) {
-  verify(graph, Stage::imported);
+  verify(graph, GraphForm::imported);
   return print(graph);
 }
 
@@ -32,7 +32,7 @@ std::string fold(const Graph& graph, const RunLine&) {
 
 std::string fissioned(const Graph& graph, const RunLine&) {
   const Graph result = fission(graph);
-  verify(result, Stage::primitive);
+  verify(result, GraphForm::primitive);
   return print(result);
 }
 
@@ -40,8 +40,8 @@ std::string fissioned(const Graph& graph, const RunLine&) {
 std::string alternatives(const Graph& graph, const RunLine& line) {
   const Rewritten result = add_alternatives(
       graph, {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes});
-  verify(result.base, Stage::primitive);
-  verify(result.graph, Stage::primitive);
+  verify(result.base, GraphForm::primitive);
+  verify(result.graph, GraphForm::primitive);
   std::string text = print(result.graph);
   for (const auto& [rule, count] : result.applied) text += fmt::format("applied {}: {}\n", rule, count);
   for (const auto& [limit, count] : result.limited) text += fmt::format("limited {}: {}\n", limit, count);

@@ -1,13 +1,13 @@
 /* Compiles networks (ONNX) into executables: shared libraries that korch/korch.h describes. C interface of
  * libkorch; C++ programs find it wrapped in korch/korch.hpp.
  *
- * The compiler runs as a process of its own, the installed program `korch`: what ends it leaves the caller
- * alone, and nothing of it (LLVM, protobuf) is loaded here. All functions may be called from several threads
- * at once. In a process that ignores SIGCHLD, or waits for any child, the compiler's exit code is lost: its
+ * The compiler runs as a process of its own, the installed program `korch`. If it ends, the caller goes on,
+ * and its libraries (LLVM, protobuf) are not loaded here. All functions may be called from several threads at
+ * once. In a process that ignores SIGCHLD, or waits for any child, the compiler's exit code is lost: its
  * failures are KORCH_ERROR_INTERNAL there, with their message.
  *
- * Memory: everything is the caller's. What the options point to is read during the call alone; what a
- * callback is given lives until it returns. */
+ * Memory: everything is the caller's. Data that the options point to are read only during the call; data that
+ * a callback gets live until it returns. */
 #ifndef KORCH_COMPILE_H
 #define KORCH_COMPILE_H
 
@@ -37,8 +37,8 @@ typedef enum korch_error {
   KORCH_ERROR_INTERRUPTED = 130 /* the caller ended it */
 } korch_error;
 
-/* What a network leaves open: the shape of an input, or (rank 1) the extent of a symbolic dimension wherever
- * it stands. */
+/* Extents that a network leaves open: the shape of an input, or (rank 1) the extent of a symbolic dimension
+ * in all inputs that have it. */
 typedef struct korch_shape {
   const char* name;
   const int64_t* dims;
@@ -52,8 +52,8 @@ typedef struct korch_option {
   const char* value;
 } korch_option;
 
-/* Begins with its size, struct_size = sizeof(korch_compile_options); the rest is 0 or what is wanted. Structs
- * of programs made for an earlier libkorch are shorter and are taken. */
+/* Begins with its size, struct_size = sizeof(korch_compile_options); set the other fields to 0 or to a value.
+ * Shorter structs, of programs made for an earlier libkorch, are accepted. */
 typedef struct korch_compile_options {
   uint64_t struct_size;
   /* The network: an ONNX file, beside which its external data lies, or the bytes of one. */
@@ -90,8 +90,8 @@ typedef struct korch_compile_options {
   const korch_option* options;
 } korch_compile_options;
 
-/* Takes seconds to minutes. `message`, if any, receives up to message_bytes with the terminating zero: what
- * went wrong, or "". */
+/* Takes seconds to minutes. `message`, if any, receives up to message_bytes with the terminating zero: the
+ * error, or "". */
 KORCH_LIBRARY_API korch_error korch_compile(const korch_compile_options* options, char* message,
                                             size_t message_bytes);
 

@@ -1,7 +1,7 @@
-// What compiles, runs, measures and writes code for one kind of Device. What stands above this folder reaches
-// compilers and processors through a row of one table (target_rows.cpp), and knows none by name. A build
-// without a backend has a stub in its row (stub/), which plans with all others and says what it lacks.
-// Kernels as text need no compiler: spell.h, in every build.
+// A backend compiles, runs, measures and writes code for one kind of Device. Code above this folder reaches
+// compilers and processors through a row of one table (target_rows.cpp), and knows none by
+// name. A build that leaves a backend out has a stub in its row (stub/): it takes part in planning and says
+// what is missing. Text of kernels needs no compiler: spell.h is in every build.
 #pragma once
 
 #include <functional>
@@ -50,12 +50,12 @@ class Backend {
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 
-  // Where something is missing() the functions below throw Error{unsupported} with it, but compiler(), which
-  // is empty then.
+  // If something is missing(), the functions below throw Error{unsupported} with its text, except compiler(),
+  // which is empty.
 
-  // Version of what compiles, and its options: part of cost keys.
+  // Version and options of the compiler: part of cost keys.
   virtual std::string compiler() const = 0;
-  // What compiles a kernel's text in a shell, to the same code: the file's name follows.
+  // The shell command that compiles a kernel's text to the same code; the file's name follows it.
   virtual std::string compile_command(const Device& device) const = 0;
   // Of a folder whose `sh run.sh` compiles the kernel, runs it, and ends with 1 where its results are too far
   // from what they should be; where there are none it compiles alone, and ends with 2. Without korch.
@@ -68,7 +68,7 @@ class Backend {
   virtual std::unique_ptr<Meter> meter(const Device& device, int64_t footprint_bytes) const = 0;
   // The device's speeds, with so many workers at once; takes a second or so.
   virtual PeakSamples sample_peaks(const Device& device, int workers) const = 0;
-  // The executable. Byte-identical for equal input. Writes beside `path` and renames. Error{io} and
+  // Writes the executable beside `path` and renames it. Equal input gives equal bytes. Error{io} and
   // Error{resource} as files give them. Calls `constants_are_written` when it needs no constant_bytes any
   // more.
   virtual PackageReport write(const PackageInput& input, const std::string& path,

@@ -1,5 +1,5 @@
-// Running one kernel alone on the device that it is for: what it costs (docs/design/profile.md), and what it
-// gives. Times in microseconds.
+// Runs one kernel alone on the device that it is for, to get its cost (docs/design/profile.md) and its
+// results. Times in microseconds.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace korch {
 
-// How a kernel is measured: quick tells whether it can matter, thorough what it costs. Twice: thorough again
-// some time later, and the lower cost counts; what disturbs a measurement makes it longer.
+// How carefully a kernel is measured. quick: enough to tell whether it can matter. thorough: its cost. twice:
+// thorough again some time later; the lower cost counts, since disturbances only make a measurement longer.
 enum class Care { quick, thorough, twice };
 constexpr std::array<std::string_view, 3> kCareNames = {"quick", "thorough", "twice"};
 
@@ -24,7 +24,8 @@ struct Cost {
   Care care = Care::quick;
 };
 
-// Slices of the value (slice / stride) % count below `needed` alone: what a run of smaller extents needs.
+// The slices that a run of smaller extents needs: those whose value (slice / stride) % count is below
+// `needed`.
 struct NeededSlices {
   int phase = 0;
   int64_t stride = 1, count = 1, needed = 1;
@@ -45,13 +46,13 @@ class Meter {
  public:
   virtual ~Meter() = default;
   virtual Result<Cost> measure(const MeasuredKernel& kernel, Care care) = 0;
-  // The bytes of all outputs after a run on random inputs, which are the same for every kernel of the same
-  // inputs, beginning with zeros.
+  // The bytes of all outputs after a run on random inputs. Outputs begin as zeros; kernels with the same
+  // inputs get the same numbers.
   virtual Result<std::string> outputs(const MeasuredKernel& kernel) = 0;
-  // One run, slice after slice, on what stands at these addresses of this process: inputs, constants,
-  // outputs, temporaries. The code that it ends with (runtime/abi.h). Not of library calls.
+  // One run, slice after slice, on the data at these addresses of this process: inputs, constants, outputs,
+  // temporaries. Gives the code that the run ends with (runtime/abi.h). Not for library calls.
   virtual Result<int32_t> run(const MeasuredKernel& kernel, void* const* arguments) = 0;
-  // Gives back what is kept from one kernel to the next.
+  // Frees the memory that is kept from one kernel to the next.
   virtual void release_memory() = 0;
 };
 

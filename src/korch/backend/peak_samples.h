@@ -24,8 +24,9 @@ struct PeakSamples {
 // Whether the best speed was met more than once: there may be a better one where it was not.
 bool agree(const std::vector<double>& rates);
 bool agree(const PeakSamples& samples);
-// Whose best speed was not met again, as the end of "the best speed of ..."; empty: none. But the last
-// level's, which the guests of a host share: it differs from one minute to the next on calm machines too.
+// The first speed whose best sample was not met again, as the end of "the best speed of ..."; empty: none.
+// The last level's speed is left out: the guests of a host share it, so it changes from minute to minute on
+// calm machines too.
 std::string not_met_again(const PeakSamples& samples);
 
 }  // namespace korch

@@ -8,13 +8,13 @@ namespace korch {
 
 // The tile graph after the passes of its device's backend.
 tile::ScheduledGraph lowered(tile::ScheduledGraph graph, const Device& device);
-// What the device's compiler takes for a graph that is not lowered.
+// The device's source text of a graph that is not lowered.
 std::string source_of(const tile::ScheduledGraph& graph, const Device& device);
 // Of a file with such a text: "cpp".
 std::string source_extension(const Device& device);
 // The kernel with its source; a call of a library as it is.
 Kernel spelled(const KernelSpec& spec, const Device& device);
-// As a kernel by itself, with launch and memory.
+// The same for a graph alone, with its grid and memory.
 Kernel spelled(const tile::ScheduledGraph& graph, const Device& device);
 
 }  // namespace korch

@@ -1,6 +1,5 @@
-// A computation that asks in between, written as one piece of code: `next` runs it up to its next question,
-// and the answer is what the caller hands to the `next` after that. Nothing runs elsewhere or later: a
-// coroutine that is not asked goes no further.
+// A computation that asks questions, written as one piece of code. `next` runs it up to its next question;
+// the caller passes the answer to the following `next`. Nothing runs in another thread or later.
 #pragma once
 
 #include <coroutine>
@@ -58,7 +57,7 @@ class Task {
 
   std::coroutine_handle<> handle() const { return handle_; }
   bool is_done() const { return handle_.done(); }
-  // Once it is done: what it returned, to be taken once, or throws what it threw.
+  // After the end, once: the result, or throws the computation's exception.
   T result() {
     if (handle_.promise().error_) std::rethrow_exception(handle_.promise().error_);
     return std::move(*handle_.promise().value_);
@@ -90,8 +89,8 @@ class Conversation {
     return {*this};
   }
 
-  // For the caller. Nothing: the computation is over, and `result` tells what came of it. The first answer is
-  // to no question. Throws what the computation throws.
+  // For the caller: the next question. Nothing when the computation is over; then `result` has its result.
+  // The first answer is ignored. Throws what the computation throws.
   std::optional<Question> next(Answer answer = {}) {
     answer_ = std::move(answer);
     innermost_.resume();

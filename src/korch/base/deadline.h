@@ -7,11 +7,10 @@
 
 namespace korch {
 
-// Thrown by Deadline::check, and caught where something is left that can be done without what was
-// interrupted.
+// Thrown by Deadline::check. Caught by code that can go on without the interrupted work.
 struct BudgetSpent {};
 
-// Copies tell the same. A default one is never over.
+// Copies share the limit. A default-constructed one is never over.
 class Deadline {
  public:
   Deadline() = default;

@@ -207,7 +207,7 @@ void AtomGraph::find_prologues() {
   };
   for (Atom& atom : atoms_) {
     const Fusing& fusing = info(graph_.node(atom.nodes[0]).op).fusing;
-    if (fusing.stage == LinearStage::result) {
+    if (fusing.part == LinearPart::result) {
       const AtomId product = atom.reads.empty() ? -1 : maker(atom.reads[0]);
       const AtomId data = product < 0 || atoms_[product].reads.empty() ? -1 : maker(atoms_[product].reads[0]);
       if (data < 0) continue;

@@ -49,17 +49,17 @@ class AtomGraph {
   // Adds to the set the private operands of every member that has some of them inside. A private operand is a
   // producer without other consumers that is elementwise or layout and could not be fused after a linear
   // primitive. Prologues go in whole: of each operand of a primitive that copies its operands the chain of
-  // layout primitives; of a linear operation's last stage the other two, which are in every set of several
+  // layout primitives; of a linear operation's last part the other two, which are in every set of several
   // atoms.
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;
 
-  // Whether no class has two producers in the set, the set is acyclic, and every input of it can be derived
-  // without what it makes. Without alternatives: whether no path leaves the set and comes back.
+  // Whether no class has two producers in the set, the set is acyclic, and every input can be derived without
+  // the set's results. Without alternatives: whether no path leaves the set and comes back.
   bool is_convex(const AtomSet& set) const;
-  // The same with inputs that can be derived without `outputs`, as a kernel that makes only these available
-  // needs it.
+  // The same, but inputs need only be derivable without `outputs`: enough for a kernel that makes only these
+  // available.
   bool is_legal(const AtomSet& set, const std::vector<ValueId>& outputs) const;
   bool has_alternatives() const { return alternatives_; }  // some class has several producers
   // Whether one of the two follows from the other, by some producers.
@@ -81,10 +81,10 @@ class AtomGraph {
   void mark_epilogues();
   // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
   NodeId only_reader(ValueId value) const;
-  // What follows from atoms of `from` and is needed for atoms of `to`, by some producers; ascending.
+  // Atoms that follow from atoms of `from` and are needed for atoms of `to`, by some producers; ascending.
   AtomSet between(const AtomSet& from, const AtomSet& to) const;
   bool is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const;
-  // Whether something that the set reads from outside follows from one of `outputs`, by some producers.
+  // Whether an input of the set follows from one of `outputs`, by some producers.
   bool reads_what_follows_from(const AtomSet& set, const std::vector<ValueId>& outputs) const;
   bool is_acyclic(const AtomSet& set) const;
   bool repeats_class(const AtomSet& set) const;

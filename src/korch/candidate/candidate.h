@@ -57,7 +57,7 @@ struct EnumerateOptions {
   bool rule_join = true;             // of the private operands of a primitive, all or none
   bool rule_linear_context = true;   // around a linear primitive: one sink, and a LinearContext
   bool rule_weighted_window = true;  // weighted windows: only into linear primitives, without what they read
-  bool rule_linear_stages = true;    // a linear operation's three stages: one alone, or all of them
+  bool rule_linear_parts = true;     // a linear operation's three parts: one alone, or all of them
   bool rule_sharing = true;          // siblings joined by a shared input alone iterate over one domain
   bool rule_sinks = true;            // several sinks iterate over one domain
   int64_t max_sets_per_sink = 300;   // sets grown whose last primitive is the same; 0: no limit

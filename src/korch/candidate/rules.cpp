@@ -58,30 +58,30 @@ bool misplaces_window(const AtomGraph& graph, const AtomSet& set, bool linear) {
   });
 }
 
-LinearStage stage_of(const AtomGraph& graph, AtomId id) {
-  return info(graph.graph().node(graph.atom(id).nodes[0]).op).fusing.stage;
+LinearPart part_of(const AtomGraph& graph, AtomId id) {
+  return info(graph.graph().node(graph.atom(id).nodes[0]).op).fusing.part;
 }
 
 // The atom whose result the linear atom's kernel has before its epilogue.
 AtomId core_result(const AtomGraph& graph, const AtomSet& set, AtomId linear) {
-  if (stage_of(graph, linear) != LinearStage::product) return linear;
+  if (part_of(graph, linear) != LinearPart::product) return linear;
   for (AtomId id : graph.atom(linear).consumers)
     if (contains(set, id)) return id;
   return linear;
 }
 
-// Whether the set has some, but not all, of a linear operation's three stages: kernels hold all of them, or
+// Whether the set has some, but not all, of a linear operation's three parts: kernels hold all of them, or
 // one alone.
-bool splits_stages(const AtomGraph& graph, const AtomSet& set) {
+bool splits_parts(const AtomGraph& graph, const AtomSet& set) {
   const auto any_inside = [&](const std::vector<AtomId>& ids) {
     return std::any_of(ids.begin(), ids.end(), [&](AtomId id) {
-      return contains(set, id) && stage_of(graph, id) != LinearStage::whole;
+      return contains(set, id) && part_of(graph, id) != LinearPart::whole;
     });
   };
   return std::any_of(set.begin(), set.end(), [&](AtomId id) {
-    const LinearStage stage = stage_of(graph, id);
-    const bool before = stage == LinearStage::product || stage == LinearStage::result,
-               after = stage == LinearStage::product || stage == LinearStage::data;
+    const LinearPart part = part_of(graph, id);
+    const bool before = part == LinearPart::product || part == LinearPart::result,
+               after = part == LinearPart::product || part == LinearPart::data;
     return (before && !any_inside(graph.atom(id).producers)) ||
            (after && !any_inside(graph.atom(id).consumers));
   });
@@ -103,7 +103,7 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
     if (!contains(after, id)) before.push_back(id);
   }
   for (AtomId id : after) {
-    if (graph.atom(id).linear || stage_of(graph, id) == LinearStage::result) continue;
+    if (graph.atom(id).linear || part_of(graph, id) == LinearPart::result) continue;
     const bool follow = all_nodes(
         graph, id, [&](const Node& node) { return context.may_follow(graph.graph(), node, elements); });
     if (!follow) return Rule::linear_epilogue;
@@ -124,7 +124,7 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
 const char* name(Rule rule) {
   static constexpr const char* kNames[] = {
       "size",         "linear",          "opaque",          "loops",          "sinks",           "outputs",
-      "linear_sinks", "linear_epilogue", "linear_prologue", "linear_stages",  "weighted_window", "sharing",
+      "linear_sinks", "linear_epilogue", "linear_prologue", "linear_parts",   "weighted_window", "sharing",
       "sink_domains", "readers",         "sets_per_sink",   "max_candidates", "budget"};
   static_assert(std::size(kNames) == static_cast<size_t>(Rule::budget) + 1);
   return kNames[static_cast<size_t>(rule)];
@@ -144,7 +144,7 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
   const AtomSet sinks = sinks_of(graph, set);
   if (static_cast<int>(sinks.size()) > options.max_outputs) return Rule::sinks;
   if (options.rule_weighted_window && misplaces_window(graph, set, linear > 0)) return Rule::weighted_window;
-  if (options.rule_linear_stages && splits_stages(graph, set)) return Rule::linear_stages;
+  if (options.rule_linear_parts && splits_parts(graph, set)) return Rule::linear_parts;
   if (options.rule_linear_context && linear > 0) return broken_around_linear(graph, set, context);
   if (options.rule_sinks) {
     for (AtomId sink : sinks) {

@@ -19,7 +19,7 @@ enum class Rule {
   linear_sinks,     // a linear candidate with several sinks
   linear_epilogue,  // after the linear primitive: what may not follow it (LinearContext)
   linear_prologue,  // before or beside it: what may not precede it, or more than most_before per operand
-  linear_stages,    // some of a linear operation's three stages, fused
+  linear_parts,     // some of a linear operation's three parts, fused
   weighted_window,  // a weighted window fused with what it reads, or without a linear primitive after it
   sharing,       // siblings joined by a shared input over different domains, or although one needs the other
   sink_domains,  // sinks over different domains

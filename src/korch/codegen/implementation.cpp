@@ -6,7 +6,7 @@
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
-#include "korch/codegen/linear/problem.h"
+#include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/loop_family.h"
 #include "korch/codegen/opaque/loop_end.h"
 #include "korch/codegen/opaque/opaque_family.h"

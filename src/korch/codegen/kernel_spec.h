@@ -1,6 +1,6 @@
-// What a kernel is before a backend spells it: a tile graph with its schedule beside it, or a call of a
-// library. It is made once, when a kernel is proposed, and kept (profile/kernel_bank.h): whoever asks for
-// limits, regions, orders of sums or text reads it there. Its text is its identity.
+// A KernelSpec is a kernel before a backend spells it: a tile graph with its schedule, or a library call. It
+// is made once, when a kernel is proposed, and kept (profile/kernel_bank.h). Limits, regions, orders of sums
+// and text are read from it there. Its text is its identity.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@ struct Text {
     return fmt::format("{},{},{}", static_cast<int>(s.shared), s.steps, tile(s.tile));
   }
   std::string operator()(const StagedSchedule& s) const {
-    return fmt::format("{},{},{}", s.rows, s.columns, s.stage);
+    return fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };

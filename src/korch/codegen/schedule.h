@@ -43,9 +43,9 @@ struct RecurrenceSchedule {
   bool operator==(const RecurrenceSchedule&) const = default;
 };
 
-// Family staged: a thread block's tile, of which it multiplies `stage` terms at a time.
+// Family staged: a thread block's tile, and the terms that it multiplies at a time.
 struct StagedSchedule {
-  int64_t rows = 64, columns = 64, stage = 16;
+  int64_t rows = 64, columns = 64, k_tile = 16;
   bool operator==(const StagedSchedule&) const = default;
 };
 

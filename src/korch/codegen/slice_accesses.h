@@ -1,5 +1,5 @@
-// What blocks of a kernel's slices read and write, from the regions of its tile graph: plain data for the
-// task graph of a plan (docs/design/tasks.md).
+// The accesses of blocks of a kernel's slices, from the regions of its tile graph: plain data for the task
+// graph of a plan (docs/design/tasks.md).
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Device: the hardware that code is generated for, as data. What reads it knows lanes, registers and memory
-// levels by their sizes and speeds, and no processor by its name; only what compiles and loads code reads
+// Device: the hardware that code is generated for, as data. Readers know lanes, registers and memory levels
+// by their sizes and speeds, and no processor by its name. Only code that compiles or loads kernels reads
 // `code`.
 #pragma once
 
@@ -23,8 +23,8 @@ struct MemoryLevel {
   bool operator==(const MemoryLevel&) const = default;
 };
 
-// Speeds are of all workers together: the best ever observed there (profile/peaks.h), which make lower bounds
-// on latency and so must never be too low, or nominal ones; 0 where they are not known.
+// Speeds are of all workers together, 0 if unknown. They are the best ever observed (profile/peaks.h) or
+// nominal ones. Lower bounds on latency use them, so they must never be too low.
 struct Device {
   std::string kind = "cpu";     // which row of backend/target_rows.cpp makes its code
   std::string name;             // as the system names it; part of cost keys
@@ -103,8 +103,8 @@ bool runs_here(const Device& device);
 // (/sys/devices/system/cpu/cpu0/cache: index*/level, type, size); 0 when it does not say.
 int64_t cache_bytes(const std::string& folder, int level);
 
-// The device with the speeds that cores of its instruction set have per cycle by their manuals, times a clock
-// that is no core's in particular: to plan by where it cannot be measured. No bounds follow from them.
+// The device with the speeds per cycle that manuals state for its instruction set, times a typical clock. For
+// planning where nothing can be measured; they prove no bound.
 Device with_nominal_speeds(Device device);
 
 }  // namespace korch

@@ -7,10 +7,10 @@
 
 namespace korch {
 
-// The network; says which files it reads, and what is worth a warning.
+// Gives the network; adds the files that it reads, and warnings.
 using ImportNetwork = std::function<Graph(FileRoles& files, std::vector<std::string>& warnings)>;
 
-// As compile_model. With `part` no file is written: it takes the plan, verified as the file would have been.
+// As compile_model. With `part` no file is written: `part` receives the plan, verified as the file would be.
 CompileResult compile_part(const std::string& name, const CompileOptions& options,
                            const ImportNetwork& import, const std::string& output, BuiltPlan* part = nullptr);
 

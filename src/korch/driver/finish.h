@@ -16,9 +16,9 @@ struct Finished {
   std::vector<std::string> warnings;
 };
 
-// Writes a draft, runs it whole: against the interpreter, and for its latency. What the database remembers of
-// this very plan, code and weights included, is not done again. Then writes `output`; with `part` no file is
-// written: it takes the plan. `built.plan` gets its schedule and what was measured of it.
+// Writes a draft and runs it whole: against the interpreter, and for its latency. Checks that the database
+// remembers for this very plan, code and weights included, are not repeated. Then writes `output`; with
+// `part` no file is written, and `part` receives the plan. `built.plan` gets its schedule and measured times.
 Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement> placements,
                 const std::string& output, BuiltPlan* part, const Setting& setting, StageClock& clock);
 

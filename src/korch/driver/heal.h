@@ -1,5 +1,5 @@
-// Compile that heals itself: what is done about an executable that differs from its network, that a library
-// refuses to prepare, or that fails while it runs (docs/design/driver.md, "Healing").
+// Healing: what happens if an executable differs from its network, if a library refuses to prepare it, or if
+// it fails while it runs (docs/design/driver.md, "Healing").
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace korch {
 
-// A kernel to blame, and what shows it.
+// A kernel at fault, with the evidence.
 struct FaultyKernel {
   int step = -1;
   Kernel kernel;
@@ -33,7 +33,7 @@ struct Fault {
 };
 
 // Loads an executable and, if asked to, compares it with the network on one sample. Messages call it `name`.
-// Throws what is nobody's fault: no memory, an interruption; BudgetSpent or Undecided (compare_executable)
+// Throws if no kernel is at fault: no memory, an interruption; BudgetSpent or Undecided (compare_executable)
 // when the deadline comes first.
 std::optional<Fault> find_fault(const Graph& imported, const Plan& plan, const std::string& executable,
                                 const std::string& name, bool verify, const Deadline& deadline = {});

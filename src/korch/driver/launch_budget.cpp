@@ -13,12 +13,12 @@ namespace {
 class LaunchBudget {
  public:
   explicit LaunchBudget(BuiltPlan& built) : plan_(built.plan) {
-    const std::vector<PlanVariant> variants = variants_of(plan_);
+    const std::vector<ShapePlan> shape_plans = shape_plans_of(plan_);
     std::set<int> first;
     for (size_t s = 0; s < plan_.steps.size(); ++s)
       for (const int tensor : plan_.steps[s].constants) {
         own_.insert(constant_of(tensor));
-        if (static_cast<int>(s) < variants[0].end_step) first.insert(constant_of(tensor));
+        if (static_cast<int>(s) < shape_plans[0].end_step) first.insert(constant_of(tensor));
       }
     most_ = static_cast<int64_t>(kMostOfOneShape * static_cast<double>(bytes_of(first)));
     for (const PlanStep& step : plan_.steps)
@@ -41,7 +41,7 @@ class LaunchBudget {
     }
     if (left_out > 0)
       plan_.report.limits.push_back(
-          fmt::format("launch_bytes: {} ways to run steps were left out, whose constants would make the file "
+          fmt::format("launch_bytes: {} kernel variants were left out, whose constants would make the file "
                       "larger than {:g} times one shape's",
                       left_out, kMostOfOneShape));
   }

@@ -18,7 +18,7 @@ class Merger {
       kernel_of_.emplace(plan().kernels[k].key(), static_cast<int>(k));
     for (size_t c = 0; c < plan().constants.size(); ++c)
       constant_of_.emplace(plan().constants[c].content, static_cast<int>(c));
-    add_variant(plan(), 0, 0);
+    add_shape_plan(plan(), 0, 0);
   }
 
   void add(BuiltPlan part) {
@@ -38,7 +38,7 @@ class Merger {
       visit_tensors(step, [&](int& tensor) { tensor += first_tensor; });
       plan().steps.push_back(std::move(step));
     }
-    add_variant(part.plan, first_step, first_tensor);
+    add_shape_plan(part.plan, first_step, first_tensor);
   }
 
   BuiltPlan take() { return std::move(result_); }
@@ -86,27 +86,28 @@ class Merger {
     return tensor.index;
   }
 
-  void add_variant(const Plan& part, int first_step, int first_tensor) {
-    PlanVariant variant;
-    variant.first_step = first_step;
-    variant.end_step = static_cast<int>(plan().steps.size());
-    variant.first_tensor = first_tensor;
-    variant.end_tensor = static_cast<int>(plan().tensors.size());
-    variant.predicted_us = part.report.objective_us;
-    variant.schedule = part.schedule;
-    variant.schedules = part.report.schedules;
-    variant.graph = part.graph;
+  void add_shape_plan(const Plan& part, int first_step, int first_tensor) {
+    ShapePlan shape_plan;
+    shape_plan.first_step = first_step;
+    shape_plan.end_step = static_cast<int>(plan().steps.size());
+    shape_plan.first_tensor = first_tensor;
+    shape_plan.end_tensor = static_cast<int>(plan().tensors.size());
+    shape_plan.predicted_us = part.report.objective_us;
+    shape_plan.schedule = part.schedule;
+    shape_plan.schedules = part.report.schedules;
+    shape_plan.graph = part.graph;
     for (const OpenDimension& dimension : plan().dimensions) {
       const auto& [input, axis] = dimension.axes.at(0);
-      variant.bounds.push_back(part.inputs[static_cast<size_t>(input)].type.shape[static_cast<size_t>(axis)]);
+      shape_plan.bounds.push_back(
+          part.inputs[static_cast<size_t>(input)].type.shape[static_cast<size_t>(axis)]);
     }
-    for (const PlanIo& output : part.outputs) variant.output_shapes.push_back(output.type.shape);
+    for (const PlanIo& output : part.outputs) shape_plan.output_shapes.push_back(output.type.shape);
     for (const OutputExtent& extent : plan().extents) {
       const bool is_told = std::count(part.extents.begin(), part.extents.end(), extent) != 0;
       const Shape& shape = part.outputs[static_cast<size_t>(extent.output)].type.shape;
-      variant.extents.push_back(is_told ? -1 : shape[static_cast<size_t>(extent.axis)]);
+      shape_plan.extents.push_back(is_told ? -1 : shape[static_cast<size_t>(extent.axis)]);
     }
-    plan().variants.push_back(std::move(variant));
+    plan().shape_plans.push_back(std::move(shape_plan));
   }
 
   BuiltPlan result_;

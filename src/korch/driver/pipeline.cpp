@@ -171,7 +171,7 @@ class Compilation {
 
   Imported imported_network(const std::function<Graph()>& import) {
     Imported network = imported(import(), name_);
-    verify(network.graph, Stage::imported);
+    verify(network.graph, GraphForm::imported);
     // Now every file that the model refers to is known to be another one.
     if (!options_.database_path.empty()) database_ = std::make_unique<Database>(options_.database_path);
     if (!options_.save_inputs.empty()) save_inputs(network.graph, options_.save_inputs, files_);
@@ -187,8 +187,8 @@ class Compilation {
   }
 
   static Rewritten verified(Rewritten rewritten) {
-    verify(rewritten.base, Stage::primitive);
-    verify(rewritten.graph, Stage::primitive);
+    verify(rewritten.base, GraphForm::primitive);
+    verify(rewritten.graph, GraphForm::primitive);
     return rewritten;
   }
 

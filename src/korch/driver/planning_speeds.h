@@ -1,5 +1,5 @@
-// What a compilation takes this machine for: whether it has the workers that are asked for, and the speeds
-// that plans are bounded by.
+// What a compilation assumes of this machine: whether it has the workers that are asked for, and the speeds
+// for planning.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ void require_complete(const Backend& backend);
 // has so few processors for so many workers that it would measure nothing but their taking turns.
 void require_measurable(const Device& target);
 
-// What is to be said where there are more workers than `cpus`; "" otherwise.
+// A warning for more workers than `cpus`; "" otherwise.
 std::string crowding(int workers, int cpus);
 
 struct PlanningSpeeds {
@@ -37,8 +37,8 @@ struct PlanningSpeeds {
 // nominal ones. A plan that is drawn at random needs none.
 PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database* database);
 
-// As in PlanReport::doubts: something else ran while kernels were measured; kernels beat the peaks, which
-// then are raised in the database where that can be believed.
+// Reasons for PlanReport::doubts: other programs ran while kernels were measured, or kernels beat the peaks.
+// Beaten peaks are raised in the database if that can be believed.
 std::vector<std::string> doubts_after_measuring(const SolveMemo& solved, const Graph& graph,
                                                 const Columns& columns, const Device& target,
                                                 Database* database);

@@ -16,7 +16,7 @@ std::string about(const FaultyKernel& faulty) {
   if (!call.library.empty())
     text += fmt::format("\ncall: {} {}\nparams: {}\nfloats: {}\n", call.library, call.function,
                         fmt::join(call.params, " "), fmt::join(call.floats, " "));
-  text += "\nlaunch:\n";
+  text += "\ngrid:\n";
   for (const KernelPhase& phase : faulty.kernel.phases)
     text += fmt::format("  {} on {} slices\n", phase.symbol, phase.slices());
   return text;

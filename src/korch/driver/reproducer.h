@@ -1,5 +1,5 @@
-// A faulty kernel as a folder that shows the fault without korch: source, compile command, launch, and where
-// they were seen, arguments.
+// A faulty kernel as a folder that shows the fault without korch: source, compile command, grid, and, if they
+// were kept, arguments.
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace korch {
 
-// `sh run.sh` in it compiles the kernel, runs it, says how far it is from the results it should have, and
-// ends with 1 where that is too far (docs/design/inspect.md, "Tolerance"). Where there are no arguments it
-// only compiles, and ends with 2. Of a library call there is its description. Error{io} when it cannot be
-// written.
+// `sh run.sh` in the folder compiles the kernel, runs it, prints the distance from the right results, and
+// ends with 1 if that is too large (docs/design/inspect.md, "Tolerance"). Without arguments it only compiles,
+// and ends with 2. A library call is only described. Error{io} if the folder cannot be written.
 void write_reproducer(const FaultyKernel& faulty, const Device& device, const std::string& folder);
 
 }  // namespace korch

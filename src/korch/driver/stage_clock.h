@@ -1,4 +1,4 @@
-// How long the stages of a compilation take, those within others counted once; tells progress where one
+// Times the stages of a compilation, those within others counted once, and reports progress when a stage
 // begins.
 #pragma once
 

@@ -5,10 +5,10 @@
 
 namespace korch {
 
-// Without a budget. Several times what the largest networks of the zoo take on two busy cores, so that every
-// stage ends and none of these limits decides about a plan; where one does, the report names it. A plan on
-// bounds then does not depend on the clock. One on measured costs does: they are measured, and the solver has
-// seconds to find what else is to be measured (docs/design/solve.md).
+// Limits without a budget: several times what the largest networks of the zoo take on two busy cores. So
+// every stage ends, and normally none of these limits decides about a plan; if one does, the report names it.
+// A plan on bounds then does not depend on the clock. A plan on measured costs does, since the solver has
+// seconds to find what is still to be measured (docs/design/solve.md).
 struct StageLimits {
   double growing_s = 600;  // each of alternatives, candidates, columns
   double search_s = 3600;  // measuring and solving
@@ -20,11 +20,11 @@ class StageDeadlines {
   // Of the whole compilation, from now on; 0: no budget.
   explicit StageDeadlines(double budget_s);
 
-  // The search leaves so much to the check, where that is no more than half of the budget; with more the
-  // check would not end.
+  // Reserves this time for the check, if it is at most half of the budget; a longer check would not end.
   void reserve_for_check(double seconds);
 
-  // Of the whole; without a budget never over. The others are the stage's own then, from now on.
+  // The deadline of the whole compilation; never over without a budget. The deadlines below then begin when
+  // they are asked for.
   const Deadline& whole() const { return whole_; }
   Deadline growing() const;
   Deadline search() const;

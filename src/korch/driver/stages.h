@@ -50,7 +50,7 @@ struct Candidates {
 
 Imported imported(Graph graph, const std::string& name);
 
-// The primitives, and where the strategy chooses among them other ways to compute their Values.
+// The primitives, with alternatives if the strategy chooses among them.
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting);
 
 // `bank`: of kernels of `rewritten.graph`, here and below.

@@ -83,9 +83,9 @@ Graph fission(const Graph& imported) {
   lower_storage_types(wide);
   widen_small_floats(wide);
   Graph graph = apply_fission_rules(wide);
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
   simplify(graph);
-  verify(graph, Stage::primitive);
+  verify(graph, GraphForm::primitive);
   return graph.compact();
 }
 

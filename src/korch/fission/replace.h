@@ -1,4 +1,4 @@
-// The two ways in which a simplification changes a Graph. Origins of what vanishes go to what stays.
+// The two changes that a simplification makes to a Graph. Origins of removed nodes go to the nodes that stay.
 #pragma once
 
 #include "korch/ir/graph.h"

@@ -22,8 +22,8 @@ int simplify(Graph& graph);
 
 namespace passes {
 
-// Values without elements become constants; what reads them is filled (a sum of nothing) or goes on without
-// them (a concat).
+// Values without elements become constants; their readers are filled (a sum of nothing) or go on without them
+// (a concat).
 int remove_empty(Graph& graph);
 // Nodes that return an input unchanged: reshapes to the same shape, whole slices, x * 1, x + 0, ...
 int remove_identities(Graph& graph);

@@ -28,7 +28,7 @@ double quantile(std::vector<double> samples, double q) {
 }
 
 double plan_flops(const Plan& plan) {
-  const Plan largest = plan_of(plan, variants_of(plan)[0]);
+  const Plan largest = plan_of(plan, shape_plans_of(plan)[0]);
   double flops = 0;
   for (const PlanStep& step : largest.steps) flops += plan.kernels[step.kernel].flops;
   return flops;

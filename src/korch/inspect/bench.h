@@ -13,16 +13,16 @@ struct BenchOptions {
   int rounds = 50;
   int min_rounds = 5;
   double max_seconds = 60;  // stops earlier, after at least min_rounds
-  // The rounds are shared out over so many loadings of all executables: where a loading's memory lies can
-  // make an executable faster or slower by 1 % than another loading of the same, for all its rounds.
+  // The rounds are divided among this many loadings of all executables: the place of its memory can make one
+  // loading 1 % faster or slower than another, for all its rounds.
   int loadings = 1;
   int threads = 0;  // 0: as compiled
   // Each executable once with each of them, as if they were executables of their own; none: as compiled.
   std::vector<PlanSchedule> schedules;
   uint64_t seed = 1;
   std::map<std::string, std::string> input_files;  // instead of random ones: input name -> .npy file
-  // Of open dimensions, by their names, for executables that have them; those not named are as large as may
-  // be.
+  // Extents of open dimensions, by their names, for executables that have them; dimensions not named are at
+  // their largest.
   std::map<std::string, int64_t> extents;
 };
 
@@ -31,8 +31,8 @@ struct BenchRow {
   double min_us = 0, max_us = 0, mean_us = 0;  // of the rounds
   double median_us = 0, p10_us = 0, p90_us = 0, p99_us = 0;
   int rounds = 0;
-  // Time over the first executable's, per round: median (over loadings, of a loading's median) and its 95 %
-  // interval: over loadings, of which that takes six at least; over rounds where there is one loading.
+  // Time over the first executable's, per round: median and its 95 % interval. With one loading over its
+  // rounds; with several over the loadings' medians, of which that takes six at least.
   double ratio = 1, ratio_low = 1, ratio_high = 1;
   double flops = 0;  // that the plan's kernels compute
   double load_ms = 0;

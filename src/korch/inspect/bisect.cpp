@@ -192,8 +192,9 @@ class Case {
     for (size_t d = 0; d < open.size(); ++d)
       extents_[open[d].name] = element_as_int(inputs[inputs.size() - open.size() + d], 0);
     choose();
-    plan_ = plan_of(all_, variant_);
-    for (size_t d = 0; d < all_.dimensions.size(); ++d) bounds_[all_.dimensions[d].name] = variant_.bounds[d];
+    plan_ = plan_of(all_, shape_plan_);
+    for (size_t d = 0; d < all_.dimensions.size(); ++d)
+      bounds_[all_.dimensions[d].name] = shape_plan_.bounds[d];
   }
 
   // Why no kernel can be judged; empty: they can.
@@ -229,7 +230,7 @@ class Case {
     inputs = with_extents(network, std::move(inputs), bounds_);
     References references(primitives.graph);
     references.run(inputs, deadline);
-    Bisector bisector(plan_, variant_.first_step, primitives, references, judge_step);
+    Bisector bisector(plan_, shape_plan_.first_step, primitives, references, judge_step);
     std::vector<HostTensor> outputs = executable_.allocate_outputs();
     executable_.run_observed(dense, outputs,
                              [&](int number, void* const* args) { bisector.judge(number, args); });
@@ -241,16 +242,16 @@ class Case {
  private:
   // As the runtime does: of those that can the one that is predicted to take the least.
   void choose() {
-    const std::vector<PlanVariant> variants = variants_of(all_);
+    const std::vector<ShapePlan> shape_plans = shape_plans_of(all_);
     size_t best = 0;
-    for (size_t v = 1; v < variants.size(); ++v) {
-      bool is_better = variants[v].predicted_us < variants[best].predicted_us;
+    for (size_t v = 1; v < shape_plans.size(); ++v) {
+      bool is_better = shape_plans[v].predicted_us < shape_plans[best].predicted_us;
       for (size_t d = 0; d < all_.dimensions.size() && is_better; ++d)
-        is_better = extent(all_.dimensions[d]) <= variants[v].bounds[d];
+        is_better = extent(all_.dimensions[d]) <= shape_plans[v].bounds[d];
       if (is_better) best = v;
     }
     is_largest_ = best == 0;
-    variant_ = variants[best];
+    shape_plan_ = shape_plans[best];
   }
 
   int64_t extent(const OpenDimension& dimension) const {
@@ -269,7 +270,7 @@ class Case {
                       text_of(bounds_), text_of(extents_)));
     if (std::any_of(plan_.steps.begin(), plan_.steps.end(),
                     [](const PlanStep& step) { return step.launches.ways.size() > 1; }))
-      add("of each step its own kernel, and not the ways to run it for other extents");
+      add("of each step its own kernel, and not its variants for other extents");
   }
 
   const Graph& imported_;
@@ -277,7 +278,7 @@ class Case {
   const std::vector<HostTensor>& inputs_;
   Plan all_;
   std::map<std::string, int64_t> extents_, bounds_;  // of the sample; of the plan that runs on it
-  PlanVariant variant_;
+  ShapePlan shape_plan_;
   bool is_largest_ = true;
   Plan plan_;
 };

@@ -1,6 +1,6 @@
-// Which kernels of an executable are wrong, without un-fusing the plan: every tensor that a step writes is
-// compared with the primitive graph in float64 as the executable runs, and then replaced by what it should
-// be, so that every kernel is judged on right inputs, whatever the others do.
+// Finds the wrong kernels of an executable without un-fusing the plan. As the executable runs, every tensor
+// that a step writes is compared with the primitive graph in float64 and then replaced by the right values.
+// So every kernel is judged on right inputs, whatever the others do.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace korch {
 
-// What a kernel was given and made of it, as bytes in the layouts of the plan. `allowed`: of each output,
-// what each of its elements may be off by, as float32; infinite where nothing is judged.
+// A kernel's inputs and outputs, as bytes in the layouts of the plan. `allowed`: for each output the
+// tolerance of each element, as float32; infinite where nothing is judged.
 struct StepData {
   std::vector<std::string> inputs, constants, expected, allowed, got;
 };
@@ -46,14 +46,14 @@ using JudgeStep = std::function<Deviation(const Plan& plan, const PlanStep& step
                                           const std::vector<const HostTensor*>& read,
                                           const Tolerance& tolerance, const HostTensor& got)>;
 
-// `inputs` as the interpreter takes them. Of several plans that is judged which runs on them, each open
-// dimension as large as that plan allows; `import_within` gives the network of plans for smaller ones. What
-// is not judged when the deadline comes is left out. `judge_step` takes the place of Tolerance::compare.
+// `inputs` as the interpreter takes them. Of several plans the one that runs on these inputs is judged, with
+// each open dimension at that plan's bound; `import_within` gives the network of plans for smaller shapes.
+// Steps not judged by the deadline are left out. `judge_step` takes the place of Tolerance::compare.
 Bisection bisect(const Graph& imported, LoadedExecutable& executable, const std::vector<HostTensor>& inputs,
                  const Deadline& deadline = {}, const ImportWithin& import_within = {},
                  const JudgeStep& judge_step = {});
 
-// A sentence naming the first wrong kernel, or what it means that there is none.
+// A sentence that names the first wrong kernel, or says why there is none.
 std::string describe(const Bisection& bisection);
 
 }  // namespace korch

@@ -34,7 +34,7 @@ std::string tensor_text(const Plan& plan, int id) {
   return fmt::format("%{} {} {}", tensor.name, to_string(tensor.type), to_string(tensor.layout));
 }
 
-// Along each extent, the others at their most: which way from where on.
+// Along each extent, the others at their most: which variant from where on.
 std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
   std::string text;
   for (size_t e = 0; e < launches.extents.size(); ++e) {
@@ -50,7 +50,7 @@ std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
     for (const int64_t at : places_between(least, most)) {
       extents[e] = at;
       const size_t way = launch::chosen_way(launches, extents);
-      if (way != before) text += fmt::format(" from {} way {},", at, way);
+      if (way != before) text += fmt::format(" from {} variant {},", at, way);
       before = way;
     }
     text += fmt::format(" up to {}\n", most);
@@ -61,13 +61,14 @@ std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
 std::string explain_launches(const Plan& plan, const PlanLaunches& launches) {
   if (launches.ways.empty()) return "";
   std::string text = fmt::format(
-      "  ways to run it, of which each run takes the one that is predicted fastest for its extents{}:\n",
+      "  variants, of which each run takes the one that is predicted fastest for its extents{}:\n",
       launches.trusted ? "" : " (which tells little: runs try three)");
   for (size_t w = 0; w < launches.ways.size(); ++w) {
     const PlanLaunch& way = launches.ways[w];
     const auto [least, most] = std::minmax_element(way.measured_us.begin(), way.measured_us.end());
-    text += fmt::format("    way {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
-                        w, way.implementation, *least, *most, 100 * way.error);
+    text +=
+        fmt::format("    variant {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
+                    w, way.implementation, *least, *most, 100 * way.error);
   }
   return text + choices_text(plan, launches);
 }
@@ -135,15 +136,15 @@ std::string interface_text(const Plan& plan) {
 
 std::string variants_text(const Plan& plan) {
   std::string text;
-  for (const PlanVariant& variant : plan.variants) {
-    text +=
-        fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to", variant.first_step,
-                    variant.end_step - 1, variant.predicted_us, name(variant.schedule));
+  for (const ShapePlan& shape_plan : plan.shape_plans) {
+    text += fmt::format("plan   steps {} to {}, predicted {:.1f} us, schedule {}, for up to",
+                        shape_plan.first_step, shape_plan.end_step - 1, shape_plan.predicted_us,
+                        name(shape_plan.schedule));
     for (size_t d = 0; d < plan.dimensions.size(); ++d)
-      text += fmt::format(" {}={}", plan.dimensions[d].name, variant.bounds[d]);
-    text += "\n" + schedules_text(variant.schedules, variant.schedule);
+      text += fmt::format(" {}={}", plan.dimensions[d].name, shape_plan.bounds[d]);
+    text += "\n" + schedules_text(shape_plan.schedules, shape_plan.schedule);
   }
-  if (!plan.variants.empty())
+  if (!plan.shape_plans.empty())
     text += "what follows is of the first of these plans, but for the list of steps\n";
   return text;
 }
@@ -198,7 +199,7 @@ std::string whole_runs_text(const Plan& plan) {
                         &run == &r.whole_runs[0] ? ", kept: no other is faster beyond doubt" : "");
   if (r.tasks > 0)
     text += fmt::format("{} tasks, {} events; schedule: {}\n", r.tasks, r.events, name(plan.schedule));
-  if (plan.variants.empty()) text += schedules_text(r.schedules, plan.schedule);
+  if (plan.shape_plans.empty()) text += schedules_text(r.schedules, plan.schedule);
   return text;
 }
 
@@ -208,8 +209,7 @@ std::string steps_text(const Plan& plan) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
     if (!step.launches.ways.empty())
-      text +=
-          fmt::format("                    {} ways to run it, by its extents\n", step.launches.ways.size());
+      text += fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -1,5 +1,5 @@
-// One kernel alone: a tile graph compiled for this machine, run on random inputs, compared with what the
-// graph means, and timed.
+// Runs one kernel alone: a tile graph compiled for this machine, run on random inputs, compared with the
+// graph's interpreter, and timed.
 #pragma once
 
 #include <string>

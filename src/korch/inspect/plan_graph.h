@@ -1,5 +1,5 @@
-// The primitive graph that a plan carries (PlanGraph): written when the plan is made, read by who judges its
-// kernels. Constants stand in it by their hashes, and their data in the network.
+// The primitive graph that a plan carries (PlanGraph): written when the plan is made, read when its kernels
+// are judged. Constants stand in it by their hashes; their data are in the network.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace korch {
 
-// Of a plan without variants for `rewritten.graph`, which was made of `primitive`.
+// Of a plan without shape plans for `rewritten.graph`, which was made of `primitive`.
 PlanGraph plan_graph(const Graph& primitive, const Rewritten& rewritten, const Plan& plan);
 
 struct PlanPrimitives {
@@ -18,8 +18,8 @@ struct PlanPrimitives {
   std::map<int64_t, ValueId> ids;  // PlanTensor::value -> the Value in `graph`
 };
 
-// Back again. `imported`: the network that the plan was made for. Throws Error{invalid} when a constant is
-// not to be had from it, and when the text is none of plan_graph.
+// Reads it. `imported`: the network that the plan was made for. Throws Error{invalid} if the network lacks a
+// constant, or the text is none of plan_graph.
 PlanPrimitives read_plan_graph(const PlanGraph& written, const Graph& imported);
 
 }  // namespace korch

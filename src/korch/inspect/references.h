@@ -1,4 +1,4 @@
-// What Values should be, and may be off by: a run in float64 and some with random roundings tell.
+// The right elements of Values and their tolerances, from a run in float64 and some with random roundings.
 #pragma once
 
 #include <map>
@@ -21,12 +21,12 @@ class References {
   explicit References(const Graph& graph)
       : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {}
 
-  // All runs; what is computed by the deadline is kept.
+  // All runs; Values computed by the deadline are kept.
   void run(const std::vector<HostTensor>& inputs, const Deadline& deadline);
-  // What a run made of a Value; `exact`: the one in float64. From any thread.
+  // Takes a Value from a run; `exact`: from the one in float64. From any thread.
   void take(ValueId value, const HostTensor& tensor, bool exact);
 
-  // Null where a run lacks: fewer of them see too little of the noise to condemn a kernel.
+  // Null unless all runs have it: fewer show too little of the noise to condemn a kernel.
   const Tolerance* find(ValueId value) const;
 
  private:

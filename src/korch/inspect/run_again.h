@@ -1,5 +1,5 @@
-// Whether an executable runs as it did when it was compiled. A busy machine, or another one, makes all that
-// is said of times a tale of something else.
+// Whether an executable runs as fast as when it was compiled. On a busy machine, or another one, the plan's
+// times do not hold.
 #pragma once
 
 #include <string>

@@ -157,7 +157,7 @@ std::vector<std::string> special_value_limits(const Plan& plan) {
   for (const std::string& rule : rules_that(NonFinite::lost, plan))
     limits.push_back(rule + ": a NaN may become a number where it is rounded to a byte");
   for (const std::string& rule : rules_that(NonFinite::overflows, plan))
-    limits.push_back(rule + ": what is computed of a huge number on the way may be infinite");
+    limits.push_back(rule + ": an intermediate result of a huge number may be infinite");
   if (plan.flushes_subnormals) limits.emplace_back("subnormal results are 0");
   return limits;
 }

@@ -28,12 +28,12 @@
 
 namespace korch {
 
-// Thrown where something looks wrong, `what`, and the deadline comes before that is judged.
+// Thrown if the deadline comes before something that looks wrong, `what`, is judged.
 struct Undecided : BudgetSpent {
   std::string what;
 };
 
-// How far one tensor is from where it should be. `worst` elements are those with the largest ratio.
+// The difference of one tensor from the right one. `worst` elements are those with the largest ratio.
 struct Deviation {
   double ratio = 0;      // error / allowed, the largest; the tensor passes up to 1
   int64_t element = -1;  // where, row-major; -1: the tensor has no elements that are judged
@@ -54,18 +54,18 @@ class Tolerance {
   // A value that a ReLU keeps at zero in every run may leave zero in the executable, with whatever noise the
   // tensor has elsewhere: the tails of a normal distribution over a million elements reach five deviations.
   static constexpr double kTensorFactor = 5;
-  // Functions of vector libraries are right to 1 to 4 ulps; what a softmax or a norm multiplies with is off
-  // by as much for a whole row.
+  // Functions of vector libraries are right to 1 to 4 ulps; a wrong factor of a softmax or a norm changes a
+  // whole row.
   static constexpr double kFloorUlps = 8;
   static constexpr int64_t kBlock =
       32;  // an element's neighbours: its block of so many, and the two beside it
   static constexpr int64_t kFewElements = 64;  // a smaller tensor wants more runs to pool
   static constexpr int kRuns = 2, kRunsWhenFew = 8;
-  // Further runs where a network chooses (TopK, say): with what is compared off by what it may be, so that
-  // choices between numbers that are as good as equal are seen to be open.
+  // Further runs if a network chooses (TopK, say). They disturb the compared numbers by their tolerances, to
+  // find choices between numbers that are as good as equal.
   static constexpr int kChoosingRuns = 4;
-  // Before a difference is believed: so many more, and so many times. The first time they round as operators
-  // do, then as kernels do.
+  // Before a difference is believed: this many further runs, up to this many times. The first time they round
+  // as operators do, then as kernels do.
   static constexpr int kMoreRuns = 8, kMoreTimes = 4;
 
   // `type`: the Value's own; `exact`: float64 for floats.
@@ -97,8 +97,8 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
                                          const std::vector<HostTensor>& exact, uint64_t seed,
                                          const Deadline& deadline = {});
 
-// How far an executable's outputs are off. Where one is off by more than it may be by few runs there are
-// more, until it may or there were enough; when the deadline comes before that, it is `undecided`.
+// The differences of an executable's outputs. If an output exceeds its tolerance after few runs, there are
+// more, until it does not or there are enough; if the deadline comes before, it is `undecided`.
 std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact,
                                          const std::vector<HostTensor>& got, uint64_t seed,

@@ -41,14 +41,14 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed,
                                       FloatInputs floats = FloatInputs::normal,
                                       const Deadline& deadline = {});
 
-// Does not pass where an output is off by more than all runs allow, or a kernel is wrong. Throws BudgetSpent
-// when the deadline comes before, and Undecided where what is known by then looks wrong.
+// Fails if an output exceeds the tolerance of all runs, or a kernel is wrong. Throws BudgetSpent when the
+// deadline comes before, and Undecided if something looks wrong by then.
 VerifyResult compare_executable(const Graph& imported, const std::string& executable,
                                 const VerifyOptions& options);
 
-// One line per output: how far it is off, and what is allowed.
+// One line per output: its error and its tolerance.
 std::string describe(const std::vector<OutputError>& outputs);
-// Of a result that did not pass: the same, and the first wrong kernel.
+// For a result that failed: the same, and the first wrong kernel.
 std::string failure_text(const VerifyResult& result);
 
 }  // namespace korch

@@ -1,6 +1,5 @@
-// Separable index maps: the source of an output element is found by adding, over the axes, what a table of
-// that axis says. Slices, pads, tiles, broadcasts, transposes, gathers and nearest resizes are all of this
-// form.
+// Separable index maps: a table per axis; the source of an output element is the sum of its axes' table
+// entries. Slices, pads, tiles, broadcasts, transposes, gathers and nearest resizes have this form.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// The interpreter: the slow, plain oracle, and what folds constants. Covers every operator of the table.
+// The interpreter: the slow, plain oracle, also used to fold constants. Covers every operator of the table.
 //
 // Precision::float64 computes float types in double from the first to the last node (values are stored as
-// f64); Precision::native computes in the Graph's own types. Where a Value has several producers the first is
+// f64); Precision::native computes in the Graph's own types. Of several producers of a Value the first is
 // used.
 #pragma once
 
@@ -26,7 +26,7 @@ std::vector<HostTensor> evaluate_node(const Node& node, const std::vector<HostTe
 // The nodes that compute the graph's outputs, each Value by its first producer; producers before users.
 std::vector<NodeId> needed_nodes(const Graph& graph);
 
-// On these inputs a loop takes more steps than it may.
+// On these inputs a loop takes more iterations than allowed.
 class LoopWithoutEnd : public Error {
  public:
   LoopWithoutEnd(const std::string& node, int64_t steps);
@@ -47,7 +47,7 @@ std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTens
 std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTensor>& inputs,
                                   const InterpretOptions& options, StopCheck& stop);
 
-// Of the graph's outputs, which these are: the extents that count, bounded ones as the data have them.
+// The shapes of these outputs of the graph that count: bounded extents as the data have them.
 std::vector<Shape> output_shapes(const Graph& graph, const std::vector<HostTensor>& outputs);
 
 // Replaces nodes whose inputs are all constants by constants (native precision), unless the result would be

@@ -1,21 +1,21 @@
-// The rounding noise that a network has of its own: native precision, but roundings fall at random, as in
-// discrete stochastic arithmetic (Vignes, Math. Comput. Simul. 1993). What differs between a few such runs is
-// what any float32 evaluation may differ by, whatever its order of summation.
+// The rounding noise of a network: native precision with random roundings, as in discrete stochastic
+// arithmetic (Vignes, Math. Comput. Simul. 1993). The differences between a few such runs show how much any
+// float32 evaluation may differ, whatever its order of summation.
 //
-//   elementwise   a result that is inexact goes to either of its two neighbours; an exact one stays
-//   sums          are off by up to half an ulp of the sum of magnitudes, more where they are long: a result
+//   elementwise   an inexact result goes to either of its two neighbours; an exact one stays
+//   sums          get an error of up to half an ulp of the sum of magnitudes, more if they are long: a result
 //                 that cancels has the noise of its terms
-//   products      the first operand's elements move by up to an ulp, which draws the roundings of the float32
-//                 sums anew; whole numbers stay
+//   products      the first operand's elements move by up to an ulp, which changes the roundings of the
+//                 float32 sums; whole numbers stay
 //   the rest      moves data and rounds nothing
 //
 // Kernels sum products in long chains, and two kernels compute again what both read, each in its own order
 // (Roundings::of_kernels):
 //
-//   products      are off as sums are, more where the chain is long
-//   Values        are computed twice, with roundings of their own, mostly from their operands' own
-//   computation;
-//                 now and then a reader takes the other one
+//   products      get errors as sums do, more if the chain is long
+//   Values        are computed twice, with different roundings, each computation mostly from its operands'
+//   same
+//                 computation; now and then a reader takes the other one
 //   subnormals    of float32 are 0 or stay, as elementwise results
 //
 // Meant for primitives: a composite operator is rounded once, at its result.
@@ -30,11 +30,11 @@
 
 namespace korch {
 
-// An operator that chooses by comparing numbers: where two are as good as equal, rounding decides, and the
+// Whether an operator chooses by comparing numbers: between nearly equal ones rounding decides, and the
 // result jumps.
 bool is_choice(Op op);
 
-// By how much each element of a choice's operand may be off: f64, of the operand's shape.
+// The disturbance of each element of a choice's operand: f64, of the operand's shape.
 using Offsets = std::map<ValueId, HostTensor>;
 
 enum class Roundings { of_operators, of_kernels };
@@ -46,8 +46,8 @@ class RandomRounding {
                  Roundings roundings = Roundings::of_operators)
       : state_(seed), offsets_(offsets), stop_(stop), roundings_(roundings) {}
   bool computes_twice() const { return roundings_ == Roundings::of_kernels; }
-  // Operands as one of two computations made them, a quarter of them as the other did; where there is only
-  // one the other's tensors are empty.
+  // Operands from one of two computations, a quarter of them from the other. If there is only one, the
+  // other's tensors are empty.
   std::vector<HostTensor> mostly(const std::vector<HostTensor>& own, const std::vector<HostTensor>& others);
   std::vector<HostTensor> evaluate(const Node& node, const std::vector<HostTensor>& inputs,
                                    const std::vector<TensorType>& types);
@@ -64,8 +64,8 @@ class RandomRounding {
   const Roundings roundings_;
 };
 
-// As interpret() in native precision; equal seeds give equal results. Choices are made as if their operands
-// were off by random parts of `offsets`. Throws BudgetSpent after the deadline.
+// As interpret() in native precision; equal seeds give equal results. Choices are made with operands
+// disturbed by random parts of `offsets`. Throws BudgetSpent after the deadline.
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
     const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {},

@@ -1,4 +1,4 @@
-// Walking a reduction: the input in row-major order, in runs that know where in the output they belong.
+// Walks a reduction: the input in row-major order, in runs with their places in the output.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What evaluating one node costs, to decide whether it is folded.
+// The cost of evaluating one node, to decide whether it is folded.
 #pragma once
 
 #include "korch/ir/op.h"
@@ -9,7 +9,7 @@ namespace korch {
 double evaluation_work(Op op, const Attrs& attrs, const std::vector<TensorType>& inputs,
                        const std::vector<TensorType>& outputs);
 
-// What folding one graph's constants may cost: seconds.
+// Limit of the cost of folding one graph's constants: seconds.
 constexpr double kMaxFoldingWork = 0x1p31;
 
 }  // namespace korch

@@ -45,8 +45,8 @@ class Graph {
   NodeId add_alternative(Op op, Attrs attrs, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                          std::vector<std::string> origins = {});
   ValueId add_constant(HostTensor value, std::string name = {}, std::vector<std::string> origins = {});
-  // The last outputs are `extents`, each one i64: where they say n, the elements with a smaller index on that
-  // axis count, and the others, which are computed too, do not.
+  // The last outputs are `extents`, each one i64. An extent n says that elements below index n on its axis
+  // count; the others are computed too and do not count.
   void set_outputs(std::vector<ValueId> outputs, std::vector<std::string> names,
                    std::vector<OutputExtent> extents = {});
   // Their extents are the last inputs, one i64 each.
@@ -97,9 +97,9 @@ class Graph {
 
 std::vector<TensorType> input_types(const Graph& graph, const Node& node);
 
-// Invariants: ids in range, types as inferred, arities, legality of categories for the stage, acyclicity.
+// Invariants: ids in range, types as inferred, arities, legality of categories in this form, acyclicity.
 // Throws Error{internal} printing the offending node.
-enum class Stage { imported, primitive };
-void verify(const Graph& graph, Stage stage);
+enum class GraphForm { imported, primitive };
+void verify(const Graph& graph, GraphForm form);
 
 }  // namespace korch

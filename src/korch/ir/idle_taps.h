@@ -6,9 +6,8 @@
 
 namespace korch {
 
-// The same windows without the taps that read padding wherever the window stands, for data of these spatial
-// extents: as many windows, each over the same elements, in the same order. What counts taps (a mean) counts
-// those of `pool`.
+// The same windows without taps that read only padding, for data of these spatial extents: as many windows,
+// each over the same elements in the same order. A mean still counts the taps of `pool`.
 PoolAttrs without_idle_taps(PoolAttrs pool, const Shape& spatial);
 
 }  // namespace korch

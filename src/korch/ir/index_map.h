@@ -1,7 +1,7 @@
-// Index maps: which element of an operand an element of the result reads. Layout primitives do nothing else,
-// and windows, reductions and products combine what they read. What is known of these primitives follows from
-// here: their shape rules, what kernels and the interpreter read, which results are views, and which part of
-// a Value a run needs.
+// Index maps: which element of an operand an element of the result reads. Layout primitives only move
+// elements; windows, reductions and products combine the elements that they read. Shape rules of these
+// primitives, the reads of kernels and interpreter, views, and the needed parts of Values follow from the
+// maps.
 #pragma once
 
 #include <algorithm>
@@ -78,19 +78,18 @@ IndexMaps index_maps(const Graph& graph, const Node& node);
 // rule: throws Error{invalid} as infer_types does.
 IndexMaps checked_maps(const InferArgs& args);
 
-// Of an operand that is broadcast to the result, by numpy's rules.
+// The map of an operand that is broadcast to the result, by numpy's rules.
 IndexMap broadcast_map(const Shape& operand, const Shape& result);
 
 // The element of the operand, in row-major order, that element `index` of the result reads by these taps;
 // -1: none. `looked_up` is the coordinate that the second operand holds.
 int64_t element_read(const IndexMap& map, int64_t index, const Shape& taps = {}, int64_t looked_up = 0);
 
-// The element that the result begins with, where it reads the operand's elements one after the other from
-// there on.
+// If the result reads the operand's elements one after the other: the element that it begins with.
 std::optional<int64_t> start_of_run(const IndexMap& map);
 
-// What a slice of the result reads, as a slice of the operand; nothing where that is more than elements of
-// the operand. Each axis of the operand follows the same one of the result.
+// A slice of the operand with the elements that a slice of the result reads; nothing if it reads more than
+// elements of the operand. Each axis of the operand must follow the same axis of the result.
 std::optional<SliceAttrs> slice_through(const IndexMap& map, SliceAttrs slice);
 
 // Results first ... first + count - 1 along an axis read, by one tap, `from`, from + scale, ... inside the

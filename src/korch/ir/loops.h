@@ -1,16 +1,16 @@
-// Loops: two primitives, between which what a step computes stands in the same graph as all else.
+// Loops: two primitives; the primitives of an iteration stand between them in the same graph.
 //
 //   step, goes_on, states..., stacked...  = LoopBegin(count, condition, states..., stacked...)
 //   steps, goes_on, states..., stacked... = LoopEnd(step, count, condition, states..., stacked..., rows...)
 //
 // step, steps and count are i64[], conditions bool[]. LoopBegin passes its operands on, with step 0 in place
-// of the count and goes_on where it is above 0 and the condition holds. LoopEnd ends a step: it counts it,
-// puts the rows at [step] of what is stacked, and goes_on where the condition holds and steps < count. Where
-// that is so, its results take the place of LoopBegin's, and what follows from those is computed again; else
-// they are the loop's results. Where LoopBegin does not go on, its results are.
+// of the count; it goes_on if the count is above 0 and the condition holds. LoopEnd counts the iteration,
+// puts the rows at [step] of the stacked tensors, and goes_on if the condition holds and steps < count. If it
+// goes on, its results take the place of LoopBegin's, and all that follows from those is computed again; else
+// they are the loop's results. If LoopBegin does not go on, its results are the loop's.
 //
-// What follows from LoopBegin is within the loop, and only LoopEnd leads out. What does not follow from it is
-// computed once, wherever a body had it.
+// Nodes that follow from LoopBegin are within the loop, and only LoopEnd leads out. Other nodes of a body are
+// computed once, before the loop.
 #pragma once
 
 #include <string>
@@ -39,8 +39,8 @@ class Loops {
 
   bool empty() const { return loops_.empty(); }
   const std::vector<Loop>& loops() const { return loops_; }  // outer ones before those in them
-  // The innermost loop that a Value, or what a node computes, is within; -1: none. The two ends of a loop
-  // stand in the loop around it.
+  // The innermost loop that a Value, or a node's result, is within; -1: none. The two ends of a loop are
+  // within the loop around it.
   int of_value(ValueId value) const { return of_value_.empty() ? -1 : of_value_[value]; }
   int of_node(NodeId node) const { return of_node_.empty() ? -1 : of_node_[node]; }
   LoopItem item(NodeId node) const;
@@ -58,8 +58,8 @@ class Loops {
   std::string fault_;
 };
 
-// An order in which each loop's items stand between its ends, and nothing else does. The items come in an
-// order in which all they need is before them.
+// An order in which exactly each loop's items stand between its ends. `items` come in an order in which each
+// has what it needs before it.
 std::vector<size_t> order_by_loops(const std::vector<LoopItem>& items, const Loops& loops);
 
 }  // namespace korch

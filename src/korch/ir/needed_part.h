@@ -1,6 +1,6 @@
-// Which part of each Value a network with extents of its own (Graph::extents, open dimensions) needs: behind
-// an extent, outputs count for nothing, and so does much of what they are made of. Follows the operators
-// backwards.
+// The part of each Value that a run needs, if its extents are smaller than the bounds (Graph::extents, open
+// dimensions). Outputs behind an extent do not count, and neither do many of the elements that they are made
+// of. Walks the operators backwards.
 #pragma once
 
 #include <map>
@@ -19,17 +19,16 @@ struct NeededExtent {
   bool operator==(const NeededExtent&) const = default;
 };
 
-// floor((n * times + plus) / by) of that many, at least, as one such extent; nothing where that would
-// overflow.
+// An extent of at least floor((n * times + plus) / by), for n needed elements; nothing if it would overflow.
 std::optional<NeededExtent> affine(const NeededExtent& n, int64_t times, int64_t plus, int64_t by);
-// Of n that many: at least values[n], which grow with n; beyond the last one there is no n.
+// An extent of at least values[n], for n needed elements; values ascend, and n is within them.
 std::optional<NeededExtent> following(const NeededExtent& n, const std::vector<int64_t>& values);
 
 // Per axis; none: all of it.
 using NeededPart = std::vector<std::optional<NeededExtent>>;
 
-// Of Values that `nodes`, in topological order, make or read, as far as a part is enough; not those that
-// nothing reads. Nodes may be a part of the graph that makes all of its outputs.
+// For Values that `nodes`, in topological order, make or read, if a part is enough; without Values that
+// nothing reads. The nodes may be a part of the graph that makes all of its outputs.
 std::map<ValueId, NeededPart> needed_parts(const Graph& graph, const std::vector<NodeId>& nodes);
 
 }  // namespace korch

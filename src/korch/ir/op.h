@@ -175,13 +175,13 @@ using Attrs =
 
 // A linear operation may be three primitives: the data transformed, the product of that with the weights, and
 // the result transformed back out of the products.
-enum class LinearStage { whole, data, product, result };
+enum class LinearPart { whole, data, product, result };
 
 // What the category does not tell of how a kernel computes a primitive together with others.
 struct Fusing {
-  // Other than `whole`: a kernel computes one stage alone, or all three of an operation tile by tile, where
+  // Other than `whole`: a kernel computes one part alone, or all three of an operation tile by tile, where
   // what is between them never leaves its scratch.
-  LinearStage stage = LinearStage::whole;
+  LinearPart part = LinearPart::whole;
   // A window of one channel, with weights: each result reads its operand once per tap, and is cheap enough to
   // be computed where a linear primitive reads it. Alone it is a convolution, which has kernels of its own.
   bool weighs_window = false;
@@ -269,8 +269,8 @@ struct Fusing {
   X(WindowMax, window, 1, 1, 1, PoolAttrs)                                                                \
   X(WindowDot, window, 2, 2, 1, PoolAttrs, .weighs_window = true) /* x, w[k...,C]: over each channel */   \
   /* ir/winograd.h: x[N,C,H,W] to [elements, tiles, C], and [elements, tiles, M] to [N,M,H,W] */          \
-  X(WinogradInput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::data)                            \
-  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs, .stage = LinearStage::result)                         \
+  X(WinogradInput, window, 1, 1, 1, WinogradAttrs, .part = LinearPart::data)                              \
+  X(WinogradOutput, window, 1, 1, 1, WinogradAttrs, .part = LinearPart::result)                           \
   /* layout */                                                                                            \
   X(Transpose, layout, 1, 1, 1, PermAttrs)                                                                \
   X(Reshape, layout, 1, 1, 1, ShapeAttrs)                                                                 \
@@ -283,7 +283,7 @@ struct Fusing {
   X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */              \
   X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                              \
   /* [elements, tiles, C], w[M,C,k,k] */                                                                  \
-  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .stage = LinearStage::product)                       \
+  X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .part = LinearPart::product)                         \
   X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                            \
   X(Attention, linear, 3, 4, 1, NoAttrs, .copies_operands = true) /* ir/attention.h */                    \
   /* opaque */                                                                                            \

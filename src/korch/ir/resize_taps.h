@@ -1,4 +1,4 @@
-// Where Resize reads along one axis: every mode is a weighted sum of taps. Nearest has one tap of weight 1,
+// The reads of Resize along one axis: every mode is a weighted sum of taps. Nearest has one tap of weight 1,
 // linear two, cubic four.
 #pragma once
 
@@ -18,7 +18,7 @@ struct ResizeTap {
 double resize_source(const ResizeAttrs& attrs, size_t axis, int64_t in, double at);
 // The position that nearest reads there.
 int64_t resize_nearest(const ResizeAttrs& attrs, int64_t in, double source);
-// What linear and cubic weigh a position at this distance with.
+// The weight of a position at this distance, of linear and cubic.
 double resize_weight(const ResizeAttrs& attrs, double distance);
 
 // Of an axis of `in` elements, at least one where the result has any.

@@ -8,7 +8,7 @@
 namespace korch {
 namespace {
 
-void verify_node(const Graph& graph, NodeId id, Stage stage) {
+void verify_node(const Graph& graph, NodeId id, GraphForm form) {
   const Node& node = graph.node(id);
   const auto require = [&](bool condition, const char* what) {
     if (!condition) throw Error(ErrorKind::internal, fmt::format("verifier: {}: {}", what, print(graph, id)));
@@ -32,7 +32,7 @@ void verify_node(const Graph& graph, NodeId id, Stage stage) {
   require(node.attrs.index() == info(node.op).attrs_index, "wrong attribute struct");
   require(static_cast<int>(node.outputs.size()) == output_count(node.op, node.attrs, node.inputs.size()),
           "wrong number of outputs");
-  if (stage == Stage::primitive) {
+  if (form == GraphForm::primitive) {
     require(is_primitive(node.op), "composite operator after fission");
     require(!std::holds_alternative<ConvAttrs>(node.attrs) || node.inputs.size() == 2,
             "bias inside a linear primitive");
@@ -101,9 +101,9 @@ void verify_open_dimensions(const Graph& graph) {
 
 }  // namespace
 
-void verify(const Graph& graph, Stage stage) {
+void verify(const Graph& graph, GraphForm form) {
   for (NodeId id = 0; id < graph.node_count(); ++id) {
-    if (!graph.node(id).dead) verify_node(graph, id, stage);
+    if (!graph.node(id).dead) verify_node(graph, id, form);
   }
   for (ValueId output : graph.outputs()) {
     const bool known = output < graph.value_count();

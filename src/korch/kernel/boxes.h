@@ -19,7 +19,7 @@ struct Place {
   std::vector<Condition> paths;  // any of them
 };
 
-// Adds what is accessed where the variables take the values of `ranges`.
+// Adds the elements that are accessed as the variables take the values of `ranges`.
 void add_boxes(const Place& place, const Ranges& ranges, Region& region);
 
 }  // namespace korch::tile

@@ -242,7 +242,7 @@ int Rewriter::rewrite_one(Expr e) {
     case ExprKind::guard:
       return rewrite_guard(e);
     case ExprKind::load:
-    case ExprKind::stage:
+    case ExprKind::intermediate:
       return to_.add(access_ ? access_(std::move(e)) : std::move(e));
     case ExprKind::constant:
     case ExprKind::fold:

@@ -1,5 +1,5 @@
-// What a nest computes per element: a directed acyclic graph of scalar expressions over loads at symbolic
-// offsets. Equal expressions are one node.
+// The computation of a nest per element: a directed acyclic graph of scalar expressions over loads at
+// symbolic offsets. Equal expressions are one node.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,15 @@
 namespace korch::tile {
 
 enum class ExprKind {
-  constant,  // number (floats) or integer
-  load,      // argument `buffer` at element coords[0]
-  stage,     // an element of a Value held in a buffer of the kernel (or provided by the caller), at `coords`
-  call,      // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
-  guard,     // args[0] where `condition` holds, else args[1]; the other one is not evaluated
-  fold,      // args[0] combined by fn over all values of `over`
-  checked    // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
-             // kernel
+  constant,      // number (floats) or integer
+  load,          // argument `buffer` at element coords[0]
+  intermediate,  // an element of a Value held in a buffer of the kernel (or provided by the caller), at
+                 // `coords`
+  call,          // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
+  guard,         // args[0] where `condition` holds, else args[1]; the other one is not evaluated
+  fold,          // args[0] combined by fn over all values of `over`
+  checked  // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
+           // kernel
 };
 
 struct LoopVariable {
@@ -61,11 +62,11 @@ class ExprPool {
   const std::set<std::string>& variables(int id) const { return *variables_[id]; }
   // Operands, including the run-time indices inside its coordinates.
   std::vector<int> operands(int id) const;
-  // All nodes that the roots need, operands first. With `into`, those of a node that it does not hold for are
+  // All nodes that the roots need, operands first. With `into`, the operands of nodes for which it fails are
   // left out. Without recursion: a chain of fused primitives may be longer than a stack is deep.
   std::vector<int> reachable(const std::vector<int>& roots,
                              const std::function<bool(const Expr&)>& into = nullptr) const;
-  // Of those, the ones that every evaluation computes: neither alternatives of guards nor what is folded.
+  // Those of them that every evaluation computes: neither alternatives of guards nor folded expressions.
   std::vector<int> unconditional(const std::vector<int>& roots) const;
 
  private:
@@ -88,7 +89,7 @@ class ExprPool {
 // everything simplified again, so that conditions which have become decided are gone.
 class Rewriter {
  public:
-  // What stands for a load or stage; its coordinates are already replaced.
+  // What stands for a load or intermediate; its coordinates are already replaced.
   using Access = std::function<Expr(Expr)>;
   Rewriter(const ExprPool& from, ExprPool& to, Replacements replacements, Access access = {})
       : from_(from), to_(to), replacements_(std::move(replacements)), access_(std::move(access)) {}

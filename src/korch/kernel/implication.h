@@ -12,7 +12,7 @@ IndexRange range_where(const Index& index, const Condition& known);
 // Whether `other` follows.
 bool implies(const Condition& known, const Condition& other);
 
-// What of `condition` is left to ask; never where it cannot hold beside `known`.
+// The rest of `condition` that must still be tested; never if it cannot hold beside `known`.
 Condition remaining(const Condition& condition, const Condition& known);
 
 }  // namespace korch::tile

@@ -109,7 +109,7 @@ Index floor_mod(const Index& a, int64_t divisor);  // in [0, divisor)
 Index absolute(const Index& a);
 Index clamp(const Index& a, int64_t low, int64_t high);
 
-// What an atom of this kind is of another argument.
+// The same kind of atom with another argument.
 Index rebuilt(const Atom& atom, const Index& arg);
 
 using Replacements = std::map<std::string, Index>;

@@ -185,10 +185,10 @@ class Body {
           throw Error(ErrorKind::invalid, fmt::format("index {} of an axis of {} elements", at, e.integer));
         return {0, wrapped};
       }
-      case ExprKind::stage:
+      case ExprKind::intermediate:
         break;
     }
-    KORCH_ASSERT(false, "a stage in a tile graph");
+    KORCH_ASSERT(false, "an intermediate in a tile graph");
     return {};
   }
 

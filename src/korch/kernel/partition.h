@@ -1,7 +1,8 @@
 // Where the conditions of a map are decided. A bound that mixes variables is decided by the innermost of
-// them: once its value is known where that is a variable of the grid or an outer loop; along the loop itself,
-// it holds between two values that are known before the loop begins. A nest that is partitioned along some
-// variables runs a body without these bounds where all hold, and another one elsewhere.
+// them. If that is a variable of the grid or of an outer loop, the bound is known with its value. If it is
+// the loop's own variable, the bound holds between two values that are known before the loop begins. A nest
+// that is partitioned along some variables runs a body without these bounds where all hold, and another one
+// elsewhere.
 #pragma once
 
 #include <string>
@@ -16,10 +17,11 @@ namespace korch::tile {
 std::vector<std::string> nesting_order(const Phase& phase, const Nest& nest,
                                        const std::string& vector_variable);
 
-// All bounds together that guards of the nest ask and `variable` decides, none with a constant in it. Those
-// of a loop have the form low <= k * variable + rest <= high, k > 0; others decide nothing, nor do those of
-// the vector variable alone (its segments do). Where two exclude each other, the one nearer to what is stored
-// counts; what is asked only where such a condition fails does not. always(): there is none.
+// All bounds of the nest's guards that `variable` decides, together, none with a constant in it; always() if
+// there is none. Bounds that a loop decides have the form low <= k * variable + rest <= high, k > 0; other
+// forms do not count, nor do bounds of the vector variable alone (its segments decide these). If two exclude
+// each other, the one nearer to the store counts. Bounds that are tested only where such a bound fails do not
+// count.
 Condition decided_along(const ExprPool& pool, const Phase& phase, const Nest& nest,
                         const std::string& vector_variable, const std::string& variable);
 

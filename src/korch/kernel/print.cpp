@@ -114,10 +114,10 @@ class NestText {
         return fmt::format("fold {} {} of {}", korch::name(e.fn), e.over.name, args[0]);
       case ExprKind::checked:
         return fmt::format("checked {} of {}", args[0], e.integer);
-      case ExprKind::stage:
+      case ExprKind::intermediate:
         break;
     }
-    KORCH_ASSERT(false, "a stage in a tile graph");
+    KORCH_ASSERT(false, "an intermediate in a tile graph");
     return {};
   }
 

@@ -40,8 +40,8 @@ struct Access {
 };
 std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, const Nest& nest);
 
-// Every access of slices [begin, end) of the phase. They are not gone through one by one: the regions hold at
-// least what is accessed, and more where a value depends on a chunk and on what is in it.
+// Every access of slices [begin, end) of the phase, found without a walk over the slices. The regions hold at
+// least the accessed elements, and more if a value depends on a chunk and on values inside it.
 std::vector<Access> accesses(const TileGraph& graph, const Phase& phase, int64_t begin, int64_t end);
 
 void for_each_element(const Region& region, const std::function<void(int64_t)>& visit);

@@ -1,6 +1,5 @@
-// How a tile graph runs, beside what it computes: the same graph with another schedule is another
-// implementation, and what is proven of the graph holds for all of them. The interpreter takes the graph
-// alone.
+// How a tile graph runs, apart from what it computes: the same graph with another schedule is another
+// implementation, and proofs about the graph hold for all of them. The interpreter takes the graph alone.
 #pragma once
 
 #include <string>
@@ -22,7 +21,8 @@ struct NestSchedule {
   bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
   bool prefetch_columns = false;  // and the columns of the next block, by all tiles of this one together
   std::vector<std::string> partitioned = {};  // map: along which conditions are decided (kernel/partition.h)
-  // Where they hold, so many values of the last of those are computed together: they share what they load.
+  // Where they hold, this many values of the last partitioned variable are computed together, and share
+  // loads.
   int jam = 1;
 };
 

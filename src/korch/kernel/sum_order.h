@@ -9,9 +9,9 @@
 namespace korch::tile {
 
 // A text for each reduction of a lowered graph: what is combined, over how many terms, in which order and in
-// which lanes; nothing of who computes which result. Kernels of one candidate that have the same texts give
-// the same results to the bit, as far as structure tells. Of a product in registers the terms of each result
-// follow one another, whatever the tile, and wherever the loops over them are cut.
+// which lanes; not which slice computes it. Kernels of one candidate with equal texts give the same bits, as
+// far as structure tells. A product in registers adds each result's terms one after the other, whatever the
+// tile, and wherever the loops over terms are cut.
 std::set<std::string> sum_orders(const ScheduledGraph& graph);
 
 }  // namespace korch::tile

@@ -28,7 +28,7 @@ namespace korch::tile {
 // Arguments stand in the order of the ABI (plan/kernel.h): inputs, constants, outputs, temporaries.
 enum class BufferRole { input, constant, output, temporary, scratch };
 
-// Memory as a row of elements; how axes lie in it is in the offsets.
+// A row of elements in memory; the offsets of accesses say how axes lie in it.
 struct Buffer {
   BufferRole role = BufferRole::input;
   DType type = DType::f32;
@@ -47,16 +47,17 @@ struct Store {
       {};  // where it does not hold, nothing is computed or stored; arg_reduce: no candidate
 };
 
-// map: every store at every point of the loops. reduce: the first store's value is combined over `reduced`,
-// the others are stored on the way. arg_reduce: what is stored is the extreme's position.
-// scatter: a map in the order of its loops whose stores may go where data says, over what was written before.
+// map: every store at every point of the loops.
+// reduce: the first store's value is combined over `reduced`; the other stores are done at every point.
+// arg_reduce: a reduce that stores the position of the extreme.
+// scatter: a map in the order of its loops. Its stores may go where data says, over elements written before.
 // scan: a reduce whose first store takes the value so far, at every point.
-// top_k: the first store takes where along the one reduced variable the best elements are, `rank` counting
-// them, best first, of equals the first; the others take these elements. NaN is larger than every number.
-// suppress: along the first of two reduced variables, the first store takes where the largest float above
-// -inf is, of equals the first; then of those that it does not exclude, and so on, `rank` counting them; -1
-// where none is left. Whether one at the first variable is excluded by a taken one at the second is the
-// second store's value; its place, which is working memory, may be any along the first.
+// top_k: the first store takes the positions of the best elements along the one reduced variable, counted by
+// `rank`, best first, of equals the first; the others take these elements. NaN is larger than every number.
+// suppress: counted by `rank`, the first store takes positions along the first of two reduced variables: the
+// position of the largest float above -inf, of equals the first, among those that no taken position excludes;
+// -1 if none is left. The second store's value says whether the position at the first variable is excluded by
+// a taken one at the second. Its place, which is working memory, may be any along the first variable.
 enum class NestKind { map, reduce, arg_reduce, scatter, scan, top_k, suppress };
 
 // What readers ask of a kind that need not tell it from all others; who must, has a switch.
@@ -93,8 +94,8 @@ struct Segment {
   std::vector<Store> stores;
 };
 
-// A loop around nests: the values low .. high - 1 of its variable. Of a grid variable those that the slice
-// has.
+// A loop around nests over the values low .. high - 1 of its variable (of a grid variable: those that the
+// slice has).
 struct OuterLoop {
   LoopVariable variable;
   int64_t low = 0, high = 1;
@@ -104,16 +105,16 @@ struct OuterLoop {
 struct Nest {
   NestKind kind = NestKind::map;
   bool first_slice_only = false;  // slice 0 alone runs it
-  // What it writes to scratch depends on some variables of the grid only: a worker that goes on to a slice
-  // with the same values of those need not run it again.
+  // A worker need not run the nest again in its next slice if the grid variables on which its stores to
+  // scratch depend have the same values.
   bool kept = false;
   std::vector<OuterLoop> around;      // outermost first; neighbouring nests share those that they begin with
   std::vector<LoopVariable> loops;    // outermost first
   std::vector<LoopVariable> reduced;  // of kinds that reduce
   ScalarFn combine = ScalarFn::add;
   LoopVariable rank;  // of kinds that rank
-  // reduce: where it does not hold, what is stored already is combined with the rest. Of the variables around
-  // the nest alone.
+  // reduce: starts anew where this holds; elsewhere it goes on from the stored value. Depends on the
+  // variables around the nest alone.
   Condition anew;
   Index position;  // arg_reduce: in terms of `reduced`
   bool select_last = false;
@@ -136,8 +137,7 @@ std::vector<int> roots_of(const std::vector<Store>& stores);
 // Of those without a condition.
 std::vector<int> always_stored(const std::vector<Store>& stores);
 
-// A variable of the parallel grid; values step .. in steps of `chunk` (a chunked variable loops inside the
-// slice, among its nests' loops).
+// A variable of the parallel grid. A slice has a chunk of `chunk` values and loops over them inside.
 struct GridVariable {
   LoopVariable variable;
   int64_t chunk = 1;
@@ -175,8 +175,8 @@ struct TileGraph {
 
 std::string print(const TileGraph& graph);  // parsed by parse_tile_graph (kernel/schedule.h)
 
-// Why the graph is none: types or variables that do not fit, an access outside of its buffer, a store to what
-// is only read. Empty when nothing is wrong. coverage_fault (kernel/region.h) looks further.
+// What is wrong with the graph: types or variables that do not fit, an access outside of its buffer, a store
+// to a buffer that is only read. Empty if nothing is. coverage_fault (kernel/region.h) checks more.
 std::string structural_fault(const TileGraph& graph);
 std::string structural_fault(const TileGraph& graph, const Phase& phase, const Nest& nest);
 

@@ -10,7 +10,7 @@
 
 namespace korch::tile {
 
-// Of what a file may state: beyond, sizes in bytes and sums of offsets could overflow.
+// The largest number in a file: beyond it sizes in bytes and sums of offsets could overflow.
 constexpr int64_t kMaxNumber = int64_t{1} << 40;
 
 class TileTokens : protected TextCursor {

@@ -232,7 +232,7 @@ class NestVerifier {
     for (const Index& coord : e.coords)
       if (const std::string fault = in_scope(coord, known); !fault.empty()) return fault;
     if (const std::string fault = in_scope(e.condition, known); !fault.empty()) return fault;
-    if (e.kind == ExprKind::stage) return "a Value that is nowhere computed";
+    if (e.kind == ExprKind::intermediate) return "a Value that is nowhere computed";
     if (e.kind == ExprKind::load && graph_.buffers[e.buffer].type != e.type) return "a load of another type";
     if (e.kind == ExprKind::call) return call(e);
     return {};

@@ -1,4 +1,4 @@
-// Of the launches of a plan's step what the runtime makes of them, for who tells and who compares.
+// The runtime's choice among the kernel variants of a plan's step, for tools that show or compare it.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace korch::launch {
 
-// Predicted, in microseconds, of each way.
+// The predicted microseconds of each variant.
 std::vector<double> predicted_us(const PlanLaunches& launches, const std::vector<int64_t>& extents);
-// What a run takes where the functions are trusted: the way that is predicted to take the least, and less
-// enough than the step's own.
+// The variant that a run takes if the functions are trusted: the one with the least predicted time, unless
+// the step's own is nearly as fast.
 size_t chosen_way(const PlanLaunches& launches, const std::vector<int64_t>& extents);
 
 }  // namespace korch::launch

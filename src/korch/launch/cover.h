@@ -1,4 +1,4 @@
-// A few variants that are together nearly as good as all, whatever comes.
+// A few variants that together are nearly as good as all, at every sample.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace korch::launch {
 struct CoverOptions {
   size_t most = 16;       // variants
   bool has_first = true;  // variant 0 is among them, whatever it is good for
-  // Relative: fewer are taken as long as the regret grows by no more.
+  // Relative: a smaller set is taken if its regret is larger by no more.
   double free_regret = 0.01;
 };
 
@@ -19,16 +19,16 @@ struct Cover {
   bool optimal = false;        // no other choice of as many has less
 };
 
-// The geometric mean over the samples of what the best of the variants takes there over what the best of all
-// does; a sample that none of them can run counts kCannot.
+// The geometric mean over the samples of the best of these variants' times over the best of all variants'
+// times. A sample that none of them can run counts kCannot.
 constexpr double kCannot = 1000;
 double regret(const std::vector<std::vector<double>>& us, const std::vector<size_t>& variants);
 
-// us[variant][sample]; infinite where a variant cannot run. Of the covers of `most` variants and fewer the
-// smallest whose regret is next to the least. All are tried while they are few; else each further variant is
-// the one that gains most, and then single ones are exchanged as long as that gains. What a set takes off the
-// logarithm of the regret is submodular in the set: each step of greedy leaves at most (1 - 1/k) of what k
-// further variants can gain, so that it reaches at least 1 - 1/e of that.
+// us[variant][sample]; infinite if a variant cannot run. Of the sets of at most `most` variants, the smallest
+// whose regret is nearly the least. All sets are tried while they are few. Else each further variant is the
+// one that gains most, and then single ones are exchanged while that gains. A set's gain in the logarithm of
+// the regret is submodular: each greedy step leaves at most (1 - 1/k) of what k further variants can gain, so
+// greedy selection reaches at least 1 - 1/e of it.
 Cover cover(const std::vector<std::vector<double>>& us, const CoverOptions& options = {});
 
 }  // namespace korch::launch

@@ -1,4 +1,4 @@
-// Rational functions of one or two variables through few measurements (after KLARAPTOR, arXiv 1911.02373).
+// Fits rational functions of one or two variables to few measurements (after KLARAPTOR, arXiv 1911.02373).
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ constexpr size_t kTerms = 6;
 
 struct Rational {
   std::array<double, kTerms> over{}, under{1};
-  // Relative, root mean square: each measurement that the others can tell, foretold by a function through
-  // these. 0 of a single one.
+  // Relative, root mean square: each measurement is foretold by a function fitted to the others. 0 for a
+  // single measurement.
   double error = 0;
 
   double at(double x, double y) const;
@@ -24,13 +24,13 @@ struct Measurement {
   double us = 0;        // above 0
 };
 
-// Of all degrees up to 2 over 2 that have no more coefficients than there are places, and whose error is
-// known, the one with the least; of nearly equal ones the smallest. Each is fitted by least squares on the
-// relative error, with a slight preference for small coefficients, and dropped unless between the
-// measurements it is finite and positive and grows with both variables, but for noise. A constant, the
-// geometric mean, always is one.
-// `complete`: nothing else will be asked than what was measured. The error then is the function's own, and no
-// measurement is foretold.
+// The function with the least error, of degree up to 2 over 2; of nearly equal ones the smallest. It has no
+// more coefficients than there are places. Each candidate is fitted by least squares on the relative error,
+// with a slight preference for small coefficients. It is dropped unless, between the measurements, it is
+// finite and positive and grows with both variables, but for noise. The geometric mean, a constant, is always
+// a candidate.
+// `complete`: the function will be evaluated only at measured places. Then the error is the function's own,
+// and no measurement is foretold.
 Rational fit(const std::vector<Measurement>& measurements, bool complete = false);
 
 }  // namespace korch::launch

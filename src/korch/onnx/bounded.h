@@ -1,5 +1,5 @@
 // Extents that depend on the data (NonZero, NonMaxSuppression, ...), while a model is read: shapes state
-// bounds, operands know the extents, and what stands beyond them is computed and counts for nothing.
+// bounds, operands know the extents. Elements beyond an extent are computed and must not change any within.
 #pragma once
 
 #include <string>
@@ -26,21 +26,21 @@ inline std::vector<Operand> extents_of(const Operand& operand) {
 // Not on the open dimensions of inputs alone.
 bool depends_on_data(GraphBuilder& builder, const Operand& extent);
 
-// As GraphBuilder::emit where an input is bounded: what lies beyond an extent has no influence on what lies
-// within those of the results. Throws Error{unsupported} where that would take more than masks.
+// As GraphBuilder::emit, for bounded inputs: elements beyond an extent do not change those within the
+// results' extents. Throws Error{unsupported} if that would take more than masks.
 std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,
                                   const std::vector<Operand>& inputs, const std::string& origin);
 
-// Each element of a small tensor of integers, rank 0 or 1, as i64 of rank 0: constants where they are known,
-// else with an upper bound where there is one (ranges.h). Nothing of others.
+// Each element of a small tensor of integers, rank 0 or 1, as i64 of rank 0: a constant, or a Value, with an
+// upper bound if one is known (ranges.h). Nothing for other tensors.
 std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand,
                                                 const std::string& origin);
 
-// What small integer tensors hold that were made of extents: `outputs` are `op`'s of `inputs`.
+// Derives the elements of small integer tensors that are made of extents: `outputs` are `op`'s of `inputs`.
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
                      const std::vector<Operand>& outputs, const std::string& origin);
 
-// Whether the rule of an ONNX operator looks at the shapes of its inputs through the operators alone that it
+// Whether the rule of an ONNX operator reads the shapes of its inputs only through the operators that it
 // emits, or asks for extents.
 bool takes_bounded(const std::string& op_type);
 

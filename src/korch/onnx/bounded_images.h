@@ -9,8 +9,8 @@
 
 namespace korch::onnx {
 
-// Windows that reach beyond an extent read what pads there. Throws Error{unsupported} for operators that are
-// none of images, and Error{usage} where a window does not fit the least extent.
+// Windows that reach beyond an extent read padding there. Throws Error{unsupported} for operators that do not
+// work on images, and Error{usage} if a window does not fit the least extent.
 std::vector<Operand> emit_bounded_images(GraphBuilder& builder, Op op, const Attrs& attrs,
                                          const std::vector<Operand>& inputs, const std::string& origin);
 

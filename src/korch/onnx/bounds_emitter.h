@@ -1,5 +1,5 @@
-// What emitting an operator of bounded operands is made of (bounded.h): operators at their bounds, what
-// stands in for elements beyond extents, and arithmetic of extents.
+// Building blocks for operators on bounded operands (bounded.h): the operator at its bounds, substitutes for
+// elements beyond extents, and arithmetic of extents.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ class BoundsEmitter {
   std::vector<Operand> with(const Attrs& attrs, const std::vector<Operand>& inputs,
                             const std::vector<Operand>& extents);
 
-  // The operand with this number in place of what lies beyond the extent of the axis.
+  // The operand with this number in all elements beyond the extent of the axis.
   Operand masked(const Operand& operand, int64_t axis, const HostTensor& value);
   Operand masked_by_zero(const Operand& operand, int64_t axis) {
     return masked(operand, axis, HostTensor(TensorType{operand->dtype(), {}}));
@@ -54,9 +54,9 @@ class BoundsEmitter {
     const Operand extent = extent_of(operand, axis);
     return extent != nullptr ? extent : integer(operand->shape()[static_cast<size_t>(axis)]);
   }
-  // The least that an extent can be.
+  // The least possible value of an extent.
   int64_t least(const Operand& extent);
-  // Refuses an extent that can be less; of a range with what to do. `what` says whose extent it is.
+  // Refuses an extent that can be less, for a range with advice. `what` says whose extent it is.
   void require_least(const Operand& extent, int64_t needed, const std::string& what);
   // floor((extent * times + plus) / by), which is not negative, as an extent up to `upper`.
   Operand affine(const Operand& extent, int64_t times, int64_t plus, int64_t by, int64_t upper);

@@ -1,4 +1,4 @@
-// GraphBuilder: emits operators into a Graph and folds those whose inputs are all constant on the way.
+// GraphBuilder: emits operators into a Graph, and folds those whose inputs are all constant.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@
 
 namespace korch::onnx {
 
-// What a node reads or makes: a constant that is not in the Graph yet, or a Value of the Graph. A constant
-// enters the Graph when the first node that cannot be folded reads it, so folded chains leave nothing behind.
+// An operand or result of a node: a constant that is not in the Graph yet, or a Value of the Graph. A
+// constant enters the Graph when the first node that cannot be folded reads it, so folded chains leave
+// nothing behind.
 struct OperandState {
   TensorType type;
   std::optional<HostTensor> constant;
@@ -24,21 +25,21 @@ struct OperandState {
   // Where extents depend on the data (bounded.h): per axis null or one, an i64 of rank 0 up to what the shape
   // states.
   std::vector<std::shared_ptr<OperandState>> extents;
-  // What a small tensor of integers holds that was made of extents: i64 of rank 0, some constant.
+  // The elements of a small tensor of integers that was made of extents: i64 of rank 0, some constant.
   std::vector<std::shared_ptr<OperandState>> elements;
   std::optional<int64_t> upper;  // of one that is an extent: no larger, and not negative
   bool from_data = false;        // of an element: no extent, nor made of extents alone
-  // Of numbers that were quantized with this zero point: less that, and as float32 before they became
-  // integers.
+  // For quantized numbers less their zero point: the same as float32, before they became integers.
   std::shared_ptr<OperandState> unquantized;
   double zero_point = 0;
-  // Of one that is whole numbers, of a quantized type, times factors, all in float32: both.
+  // For whole numbers of a quantized type times factors, all in float32: the whole numbers, and the factors.
   std::shared_ptr<OperandState> whole, factor;
 
-  // Of a constant: bytes that the file holds or folding has counted. What is folded from it takes them over.
+  // For a constant: bytes that the file holds or folding has counted. A constant folded from it takes them
+  // over.
   int64_t counted_bytes = 0;
 
-  // Of a row of what a loop stacked along the first axis: that, and the row's number.
+  // For a row of a tensor that a loop stacked along the first axis: that tensor, and the row's number.
   std::shared_ptr<OperandState> stack;
   int64_t row = 0;
 
@@ -51,8 +52,8 @@ using Results = std::vector<Operand>;
 
 class GraphBuilder {
  public:
-  // Folding must not inflate a model, nor take long: no more than this is added by constants that the file
-  // does not hold, and read to compute them (interp/work.h).
+  // Limits of folding, so that it does not inflate a model or take long: bytes of constants that the file
+  // does not hold, and elements read to compute them (interp/work.h).
   GraphBuilder(int64_t max_growth_bytes, double max_work, uint64_t seed = 0)
       : max_growth_bytes_(max_growth_bytes), max_work_(max_work), seed_(seed) {}
   uint64_t seed() const { return seed_; }  // of random numbers
@@ -74,19 +75,19 @@ class GraphBuilder {
   int64_t new_loop() { return loops_++; }  // a number of its own
   // Elements that the nodes emitted so far read (interp/work.h), those without effect among them.
   double emitted_work() const { return emitted_work_; }
-  // What an element of an operand can be (ranges.h), row-major; kAny: each.
+  // The interval of an element of an operand (ranges.h), row-major; kAny: of every element.
   Range range(const Operand& operand, int64_t index);
-  // Of an element of one operand less that of another, where it is a known number.
+  // An element of one operand less an element of another, if that is a known number.
   std::optional<int64_t> difference(const Operand& a, int64_t index, const Operand& b, int64_t other_index);
-  // a + b as one i64, where b was computed as that less a; null: it was not.
+  // If b was computed as x - a: x, one i64; else null.
   Operand whole(const Operand& a, const Operand& b);
-  // By how much one extent is larger than another at most, whatever that is, where that is known.
+  // An upper bound of how much one extent exceeds another, if one is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
-  // Extents of what the operator joins that is being emitted (meeting_extents.h).
+  // Notes that the operator that is being emitted joins these two extents (meeting_extents.h).
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
     if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin, bodies_ == 0});
   }
-  // While one lives, what is emitted belongs to a body or a branch, which a run may leave out.
+  // While one lives, emitted operators belong to a body or a branch, which a run may leave out.
   class Body {
    public:
     explicit Body(GraphBuilder& builder) : builder_(builder) { ++builder_.bodies_; }

@@ -79,7 +79,7 @@ class Importer {
       for (const std::string& text : unchecked) options_.on_warning(text);
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
-    verify(result, Stage::imported);
+    verify(result, GraphForm::imported);
     require_operators_fit_memory(result);
     return result;
   }

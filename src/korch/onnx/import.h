@@ -5,7 +5,7 @@
 // Constant, Dropout -> nothing), and nodes that depend on constants alone are folded, so that shape
 // arithmetic vanishes. Only nodes that a graph output depends on are imported. Values carry their ONNX names,
 // Nodes the name of the ONNX node they stem from
-// ("<operator>_<index>" where it has none). The result passes verify(graph, Stage::imported).
+// ("<operator>_<index>" where it has none). The result passes verify(graph, GraphForm::imported).
 //
 // The file is untrusted. Errors name the node, the operator and what to do:
 //   invalid      no ONNX model, a cycle, duplicate or unknown names, data of the wrong size, shapes that do
@@ -27,8 +27,8 @@
 namespace korch {
 
 struct ImportOptions {
-  // What the file leaves open: the shape of a graph input, by its name; or by the name of a symbolic
-  // dimension, which may stand in several inputs, a shape of one extent.
+  // Shapes that the file leaves open: of a graph input, by its name; or by the name of a symbolic dimension,
+  // which several inputs may have, a shape of one extent.
   std::map<std::string, Shape> shapes;
   // Under the same names, for shapes that each run tells (Graph::open_dimensions): the least extents.
   // `shapes` holds the largest, and where both are equal the extent is fixed. Symbols that an input shares
@@ -36,7 +36,7 @@ struct ImportOptions {
   std::map<std::string, Shape> least_shapes = {};
   // Of dimensions that are open then, by their names: the largest extents, instead of those of `shapes`.
   std::map<std::string, int64_t> bounds = {};
-  // What folding may add to a model in all, and the work it may do (interp/work.h).
+  // Limits of folding: bytes added to a model in all, and work (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;
   uint64_t seed = 0;  // of random numbers, of nodes without a seed of their own

@@ -1,5 +1,5 @@
-// Extents that must be equal where operators join what has them. Each is made of what a run tells; whether
-// they are equal for all of that the importer finds out by trying.
+// Extents that must be equal, since an operator joins tensors that have them. Each is computed from extents
+// that a run tells. The importer tries all of these to find out whether they are always equal.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace korch::onnx {
 
-// Two Values of one i64, and the node that joins what has them.
+// Two extents, Values of one i64, and the node that joins tensors with them.
 struct MeetingExtents {
   ValueId a = kNoId, b = kNoId;
   std::string origin;
@@ -20,14 +20,14 @@ struct MeetingExtents {
 // Those whose results the outputs need.
 std::vector<MeetingExtents> needed(const Graph& graph, const std::vector<MeetingExtents>& meeting);
 
-// A sentence for each open dimension of which not every extent makes them equal, that says for which it does.
-// Those that several dimensions or data decide are not looked at.
+// A sentence for each open dimension that does not make them equal for all its extents, with the extents for
+// which it does. Extents that depend on several dimensions or on data are left out.
 std::vector<std::string> extents_that_do_not_fit(const Graph& graph,
                                                  const std::vector<MeetingExtents>& meeting);
 
-// The open dimensions, with what one of several that meet in every run must be for the others
-// (OpenDimension::sum): a sum of their multiples. Where the range of one is not that of its sum it has none,
-// and a sentence among `warnings` says so.
+// The open dimensions. Where several meet in every run, one is the sum of multiples of the others
+// (OpenDimension::sum). If its range is not that of its sum it gets no sum, and a sentence among `warnings`
+// says so.
 std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
                                      std::vector<std::string>* warnings);
 

@@ -16,9 +16,9 @@ struct ModelIndex {
   std::unordered_map<std::string, int> uses;  // of a value by live nodes and graph outputs
 };
 
-// What a node reads: its inputs, and what its subgraphs read of the graphs around them.
+// The values that a node reads: its inputs, and values of outer graphs that its subgraphs read.
 std::vector<std::string> reads(const proto::NodeProto& node);
-// What a graph reads that it does not have, each once.
+// Values that a graph reads and does not have, each once.
 std::set<std::string> captures(const proto::GraphProto& graph);
 
 // Throws Error{invalid} on a value that is made twice, that nobody makes, and on cycles. `sources` are the

@@ -21,19 +21,18 @@ namespace korch::onnx {
 constexpr int64_t kMaxStep = int64_t{1} << 20;
 constexpr int64_t kMaxOffset = int64_t{1} << 40;  // pads and extents
 
-// What a subgraph gets in place of a value of the graph around that it reads. Asked in the same order each
-// time.
+// The operand that a subgraph gets for a value of an outer graph. Asked in the same order each time.
 using Captured = std::function<Operand(const Operand&)>;
 
-// Imports a subgraph of a node with these inputs, once more at each call: its outputs. It may read what the
-// graph around it has, or what `captured` (may be null) makes of it. `step` tells one call from another in
-// the names of its nodes. Where `refusal` is given and something in it is unsupported, it says what, and
-// there are no outputs.
+// Imports a subgraph of a node with these inputs, and again at each call; returns its outputs. It may read
+// operands of the graph around it, or what `captured` (may be null) makes of them. `step` tells one call from
+// another in the names of its nodes. If `refusal` is given and something in the subgraph is unsupported,
+// `refusal` names it, and there are no outputs.
 using ImportBody = std::function<std::vector<Operand>(const proto::GraphProto& body,
                                                       std::vector<Operand> inputs, const std::string& step,
                                                       std::string* refusal, const Captured& captured)>;
 
-// An extent that a node asks for: its bound alone, or up to it what depends on the data.
+// An extent that a node asks for: a constant, or a Value that depends on the data with a bound.
 struct Extent {
   int64_t bound = 0;
   Operand counted;
@@ -114,7 +113,7 @@ class NodeImport {
   Operand emit(Op op, const std::vector<Operand>& inputs) { return emit(op, NoAttrs{}, inputs); }
   std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
   Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
-  // What an element can be (ranges.h), and how much two of them differ where that is known.
+  // The interval of an element (ranges.h), and the difference of two if it is known.
   Operand whole(const Operand& a, const Operand& b) { return builder_.whole(a, b); }
   Range range(const Operand& operand, int64_t index = 0) { return builder_.range(operand, index); }
   std::optional<int64_t> difference(const Operand& a, const Operand& b) {
@@ -135,7 +134,7 @@ class NodeImport {
   Operand ints(const std::vector<int64_t>& values);      // i64, rank 1
   Operand reshape(const Operand& operand, const Shape& shape);  // the operand itself when nothing changes
   Operand cast(const Operand& operand, DType dtype);            // likewise
-  // The same tensor, of which `extents` count, per axis null or one.
+  // The same tensor with these extents, per axis null or one.
   Operand bounded(const Operand& operand, std::vector<Operand> extents);
 
   int64_t max_constant_bytes() const { return builder_.max_growth_bytes(); }

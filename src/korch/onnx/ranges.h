@@ -1,5 +1,5 @@
-// What the elements of a Value can be, from the nodes that compute it: bounds for extents that are computed
-// from the data, as the corners of a box are after they were clipped to an image.
+// Intervals of a Value's elements, from the nodes that compute it: bounds for extents that are computed from
+// the data, such as the corners of a box after they were clipped to an image.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace korch::onnx {
 
-// Numbers from `low` to `high`. It may be NaN all the same, and, where kernels round otherwise than one
-// operator after the other, off by a rounding: who relies on a bound clamps.
+// Numbers from `low` to `high`. The element may still be NaN, and off by a rounding if kernels round
+// otherwise than operators one by one; so users of a bound clamp.
 struct Range {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
@@ -34,13 +34,13 @@ class Ranges {
   explicit Ranges(const Graph& graph) : graph_(graph) {}
 
   Range of(Element element) { return of(element, 0); }
-  // An element as another one plus a constant: through what moves elements, sums with constants, and the
-  // greater or lesser of it and what it never crosses.
+  // An element as another one plus a constant. Walks through nodes that move elements, through sums with
+  // constants, and through a maximum or minimum with a bound that the element never crosses.
   std::pair<Element, int64_t> origin(Element element);
-  // What an element is the rest to: x of one that is x less `other`, if that is how it is computed.
+  // If the element is computed as x - `other`: x.
   std::optional<Element> whole(Element element, Element other);
-  // By how much an element is larger than another one at most, whatever that is as long as it is not
-  // negative; infinity where that is not known.
+  // An upper bound of how much an element exceeds another one, if that is not negative; infinity if none is
+  // known.
   double growth(Element element, Element than) {
     int nodes = kMostGrowthNodes;
     return growth(element, than, nodes);

@@ -1,4 +1,4 @@
-// Reshape where extents of the data or of the target are known in a run alone.
+// Reshape if extents of the data or of the target are known only in a run.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace korch::onnx {
 
-// `reshaped` is the data at their bounds with the target's bounds: whether its extents are what the target
-// says, each being the same product of the same numbers. An extent of -1 (null, bound -1) is whatever it is.
+// `reshaped` is the data, reshaped at their bounds to the target's bounds. Whether its extents are the
+// target's: the same products of the same numbers. An extent of -1 (null, bound -1) may be any.
 bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, GraphBuilder& builder);
 
-// What a target extent of -1 stands for: of what the data's extents are the products of, what is left by the
-// other ones. Nothing where these are no part of it.
+// The value of a target extent of -1: the factors of the data's extents without those of the other target
+// extents. Nothing if these are no part of them.
 std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& target);
 
-// Element by element, in the order of what counts: the data's places are computed from both sides' extents.
-// Every extent of the target is known or a Value. Axes behind that are the same on both sides stay together.
+// Gathers the elements within the extents, in their order; the places are computed from both sides' extents.
+// Every extent of the target is known or a Value. Trailing axes that are equal on both sides stay together.
 Term regrouped(const Term& x, const std::vector<Extent>& target);
 
 }  // namespace korch::onnx

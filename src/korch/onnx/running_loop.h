@@ -1,4 +1,4 @@
-// What Loop, Scan and branches of If have in common: steps that are written out, and loops that run
+// Common parts of Loop, Scan and branches of If: iterations that are written out, and loops that run
 // (ir/loops.h).
 #pragma once
 
@@ -22,15 +22,17 @@ bool is_true(NodeImport& n, const Operand& condition);              // of a cons
 bool is_plain(const Operand& x);                                    // a tensor whose extents are known
 Term padded(NodeImport& n, const Operand& x, const Shape& bounds);  // as if it were its bounds, zeros behind
 
-// What the steps made, one beside the other along a new axis. Of no steps: what the body declares.
+// The iterations' results, stacked along a new axis. Without iterations: an empty tensor of the type that the
+// body declares.
 Operand stacked(NodeImport& n, const std::vector<Term>& steps, int64_t axis, bool reversed,
                 const proto::ValueInfoProto& declared);
 
-// A loop that runs: `step` imports its body for a step's number and state, and returns the condition to go
-// on, the states and the rows.
+// A loop that runs. `step` imports its body for an iteration's number and state, and returns the condition to
+// go on, the states and the rows.
 //
-// A state whose extents change from step to step, or depend on the data, is carried at bounds of them, with
-// the extents as further states. A bound that grows by some elements in each step needs one of the steps.
+// A state whose extents change from iteration to iteration, or depend on the data, is carried at bounds, with
+// the extents as further states. A bound of an extent that grows in each iteration needs a bound of the
+// number of iterations.
 struct RunningLoop {
   Operand count, condition;     // i64[], bool[]
   std::optional<int64_t> most;  // steps there can be
@@ -40,8 +42,7 @@ struct RunningLoop {
   std::string refusal = {};  // why it cannot run, where it cannot
 };
 
-// The states and what is stacked of the rows, along a new first axis; nothing where the body cannot
-// run as one.
+// The states, and the rows stacked along a new first axis; nothing if the body cannot run as a loop.
 std::optional<std::vector<Operand>> run_loop(NodeImport& n, RunningLoop& loop);
 
 }  // namespace korch::onnx

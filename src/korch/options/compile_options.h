@@ -1,5 +1,4 @@
-// What may be asked of a compilation, as values. option_table.h lists what of it users set, by names and
-// texts.
+// The options of a compilation, as values. option_table.h lists those that users set, by names and texts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace korch {
 
-// What a plan may use: see docs/design/rewrite.md.
+// The arithmetic that a plan may use: see docs/design/rewrite.md.
 enum class Accuracy { strict, standard };
 const char* name(Accuracy accuracy);
 
@@ -24,22 +23,22 @@ const char* name(Accuracy accuracy);
 enum class Strategy { optimal, greedy, unfused, random };
 const char* name(Strategy strategy);
 
-// What stands for the cost of a kernel that is not measured: see search/learned_bounds.h.
+// Stands for the cost of a kernel that is not measured: see search/learned_bounds.h.
 enum class Bounds { analytic, learned };
 const char* name(Bounds bounds);
 
-// Which ways may stand beside a step's own: none; those that give the same bits; those too that add up in
-// another order, so that results depend on the choice within rounding.
+// Which kernel variants a step may have beside its own kernel: none; those that give the same bits; also
+// those that add up in another order, so that results depend on the choice, within rounding.
 enum class LaunchWays { none, exact, reassociating };
 
 struct LaunchOptions {
   LaunchWays ways = LaunchWays::exact;
-  // By the names of dimensions: the least extents for which this plan is taken; else those that there are.
+  // By the names of dimensions: the least extents for which this plan is taken; else the dimensions' own.
   std::map<std::string, int64_t> least;
   Deadline deadline = {};  // after which steps keep their own kernels alone
   double most_s = 60;      // of one plan's steps, where there is no deadline or a later one
-  // By how much more regret is borne, relative: of fewer ways; of those whose constants are packed as the
-  // step's own; of its own kernel alone.
+  // Relative increases of regret that are accepted: for fewer variants; for variants with constants packed as
+  // the step's own; for the step's own kernel alone.
   double of_fewer = 0.01, of_same_packing = 0.05, of_own = 0.02;
 };
 

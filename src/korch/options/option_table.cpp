@@ -163,10 +163,10 @@ Slots::Slots(UserOptions& options) {
   text("device", kProgram, o.device,
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
-  word(
-      "launches", kCompiling, o.launch.ways, kLaunchWays,
-      "of open shapes, other ways to run a kernel, chosen by a run's extents: exact (of which results do not "
-      "depend), reassociating (they do, within rounding), none");
+  word("launches", kCompiling, o.launch.ways, kLaunchWays,
+       "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
+       "choice), "
+       "reassociating (they do, within rounding), none");
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
       "of random numbers that the model draws, each node without a seed of its own; every run has the same");
@@ -192,7 +192,7 @@ Slots::Slots(UserOptions& options) {
 void Slots::strategy(CompileOptions& options) {
   OptionRow& row =
       word("strategy", kEverybody, options.strategy, kStrategies,
-           "optimal (solved); to compare: greedy fusion, unfused; to debug: random:SEED, any plan");
+           "optimal (solved); for comparison: greedy fusion, unfused; for debugging: random:SEED, any plan");
   row.words.push_back(std::string(kRandom) + "SEED");
   all.back().set = [&options, known = all.back().set](const std::string& text) {
     if (!text.starts_with(kRandom)) return known(text);
@@ -204,8 +204,8 @@ void Slots::strategy(CompileOptions& options) {
 void Slots::planning(CompileOptions& options) {
   strategy(options);
   word("bounds", kEverybody, options.bounds, kBounds,
-       "cost of what is not measured: learned (from kernels of its kind) or analytic (from machine peaks: "
-       "slow)");
+       "cost of a kernel that is not measured: learned (from kernels of its kind) or analytic (from machine "
+       "peaks: slow)");
   truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
         "plan for the network as it is: only fusion and layouts");
   std::vector<std::string>& rules = options.rules;
@@ -229,10 +229,10 @@ void Slots::making(CompileOptions& options) {
   truth("heal", kEverybody, options.heal, "plan again without a kernel that proves wrong",
         "a kernel that proves wrong is an error");
   word("schedule", kEverybody, options.schedule, kScheduleWords,
-       "barrier: a phase ends before the next begins; dynamic: whoever is free takes what is ready; else the "
+       "barrier: a phase ends before the next begins; dynamic: a free worker takes any ready task; else the "
        "faster by a run of each");
   text("database", kEverybody, options.database_path,
-       "kernel database: what was measured, for later compilations", OptionKind::place)
+       "kernel database: measured costs, for later compilations", OptionKind::place)
       .program_name = "--profile-db";
   double& budget_s = options.budget_s;
   add("budget", kEverybody, OptionKind::seconds, "0",

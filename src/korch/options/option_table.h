@@ -1,6 +1,6 @@
-// The one table of what users may ask of korch: the command line, Python, libkorch, the provider for ONNX
-// Runtime and PyTorch's backend read it, and refuse in its words what it does not have. The network, its
-// shapes and the executable's name are no options: each of them takes these in its own way.
+// The one table of options. The command line, Python, libkorch, the provider for ONNX Runtime and PyTorch's
+// backend read it, and refuse unknown options in its words. The network, its shapes and the executable's name
+// are no options: each interface has its own form for them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace korch {
 
-// Who asks; a bit each.
+// The interfaces; a bit each.
 enum OptionUser : unsigned { kProgram = 1, kPython = 2, kLibrary = 4, kProvider = 8, kTorch = 16 };
 
 struct UserOptions {
@@ -45,10 +45,10 @@ struct OptionRow {
   uint64_t least = 0, most = 0;  // of a whole number
 };
 
-// Those of a user, or of several together, in the order in which help tells them.
+// The rows of these interfaces, in the order of the help text.
 std::vector<OptionRow> option_rows(unsigned users);
 
-// Throws Error{usage} where no option of theirs has this name, or it does not take the value.
+// Throws Error{usage} if these interfaces have no option of this name, or if it does not take the value.
 void set_option(UserOptions& options, unsigned users, const std::string& name, const std::string& value);
 
 // "no option 'treads'; there are threads, accuracy".

@@ -18,9 +18,8 @@ struct Rows {
   size_t count = 0;
 };
 
-// Rows are zeros, padding included, until they are filled in where they stand, field by field, so that equal
-// content is equal bytes. All rows move together when more are added: references stay right, addresses do
-// not.
+// Rows are zeros, padding included, until their fields are filled in, so that equal content is equal bytes.
+// Adding rows may move all rows: references stay right, addresses do not.
 class Blob {
  public:
   template <typename Row>
@@ -30,7 +29,7 @@ class Blob {
     words_.resize(words_.size() + (count * sizeof(Row) + sizeof(uint64_t) - 1) / sizeof(uint64_t));
     return {at, count};
   }
-  // Of rows without padding and references.
+  // For rows without padding and references.
   template <typename Row>
   Rows put(const std::vector<Row>& content) {
     static_assert(std::is_trivially_copyable_v<Row>);
@@ -42,7 +41,7 @@ class Blob {
     return put(std::vector<char>(text.c_str(), text.c_str() + text.size() + 1));
   }
 
-  // Until more is added.
+  // Valid until more rows are added.
   template <typename Row>
   Row* at(const Rows& rows, size_t row = 0) {
     return reinterpret_cast<Row*>(reinterpret_cast<char*>(words_.data()) + rows.at) + row;

@@ -1,5 +1,5 @@
-// A relocatable ELF object that holds data: what the linker turns into the weights, tables and descriptions
-// of an executable.
+// A relocatable ELF object that holds data: the linker makes the weights, tables and descriptions of an
+// executable of it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an executable of ours tells without running any of its code.
+// The content of an executable of ours, read without running any of its code.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ PlanGraph graph_of(const Json& json) {
 
 std::string pack_graphs(const Plan& plan) {
   Json graphs = Json::array();
-  for (const PlanVariant& variant : variants_of(plan)) graphs.push_back(json_of(variant.graph));
+  for (const ShapePlan& shape_plan : shape_plans_of(plan)) graphs.push_back(json_of(shape_plan.graph));
   return pack_json(graphs);
 }
 
@@ -75,8 +75,9 @@ void read_graphs(const std::string& path, Plan* plan) {
   const std::optional<Json> graphs = read_packed_json(path, kGraphsSection, "graphs");
   if (!graphs) return;
   try {
-    if (plan->variants.empty()) plan->graph = graph_of(graphs->at(0));
-    for (size_t i = 0; i < plan->variants.size(); ++i) plan->variants[i].graph = graph_of(graphs->at(i));
+    if (plan->shape_plans.empty()) plan->graph = graph_of(graphs->at(0));
+    for (size_t i = 0; i < plan->shape_plans.size(); ++i)
+      plan->shape_plans[i].graph = graph_of(graphs->at(i));
   } catch (const std::exception& error) {
     throw Error(ErrorKind::io,
                 fmt::format("'{}' is not an executable written by korch: its graphs are damaged: {}", path,

@@ -12,7 +12,7 @@ struct CloseLibrary {
 };
 using Library = std::unique_ptr<void, CloseLibrary>;
 
-// Of a file that was read, and so checked, before. A file that has replaced another of its name is loaded
+// Loads a file that was read, and so checked, before. A file that has replaced another of its name is loaded
 // beside the other. Error{io} when it is not for this machine or cannot be loaded.
 Library open_library(const ExecutableInfo& executable);
 

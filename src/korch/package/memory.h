@@ -1,4 +1,4 @@
-// Memory planning: where every tensor of a Plan lives while it runs (docs/design/package.md).
+// Memory planning: the place of every tensor of a Plan while it runs (docs/design/package.md).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ using InOrder = std::function<bool(const Lifetime& earlier, const Lifetime& late
 // by size, each into the tightest gap that fits.
 Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order = {});
 
-// Of the buffers that the step needs while it runs: as many and as large as any of its launches wants.
+// Sizes of the temporaries of the step: as many and as large as any of its kernel variants needs.
 std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step);
 
 // A graph output that is a view of something with another home: copied after the last step.
@@ -42,18 +42,18 @@ struct OutputCopy {
 };
 
 struct MemoryPlan {
-  // One per Plan::tensors. Where constants are within the weights is known when these are written: of a
-  // constant, `index` is its number in Plan::constants, and `offset` counts from its own beginning.
+  // One per Plan::tensors. The places of constants within the weights are known only when these are written:
+  // for a constant, `index` is its number in Plan::constants, and `offset` counts from its own beginning.
   std::vector<rt::BufferRef> tensors;
   std::vector<std::vector<rt::BufferRef>> temporaries;  // of each step, as many as temporary_bytes
   std::vector<OutputCopy> copies;
   int64_t arena_bytes = 0;
 };
 
-// Tensors that are views share their root's bytes; a kernel's in-place pair shares when nobody reads the
-// input later; what becomes a graph output is made in the caller's buffer. Where steps may run beside each
-// other, memory is used again only where data order who used it before who uses it next, so that it orders
-// nothing by itself; unless that takes much more memory than the order of the steps does.
+// Views share their root's bytes. A kernel's in-place pair shares bytes if nobody reads the input later. A
+// tensor that becomes a graph output is made in the caller's buffer. Where steps may run beside each other,
+// memory is used again only if data already order its users, so that memory adds no order; unless that takes
+// much more memory.
 MemoryPlan plan_memory(const Plan& plan);
 
 }  // namespace korch

@@ -1,4 +1,4 @@
-// What a backend makes an executable of.
+// The input of which a backend makes an executable.
 #pragma once
 
 #include <cstdint>

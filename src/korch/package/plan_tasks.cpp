@@ -100,9 +100,9 @@ class TaskLister {
     for (const ArgumentAccess& access : accesses) {
       const Argument& argument = arguments[static_cast<size_t>(access.argument)];
       const rt::BufferRef& place = argument.place;
-      if (place.region == rt::kInput || place.region == rt::kWeights) continue;
+      if (place.memory == rt::kInput || place.memory == rt::kWeights) continue;
       const int memory =
-          place.region == rt::kArena ? kArenaMemory : kFirstOutputMemory + static_cast<int>(place.index);
+          place.memory == rt::kArena ? kArenaMemory : kFirstOutputMemory + static_cast<int>(place.index);
       auto use = std::find_if(uses.begin(), uses.end(),
                               [&](const MemoryUse& known) { return known.memory == memory; });
       if (use == uses.end()) use = uses.insert(use, {memory, {}, {}});
@@ -227,11 +227,11 @@ std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan&
 
 std::vector<Placement> place(const Plan& plan) {
   std::vector<Placement> placements;
-  for (const PlanVariant& variant : variants_of(plan)) {
-    const Plan part = plan_of(plan, variant);
+  for (const ShapePlan& shape_plan : shape_plans_of(plan)) {
+    const Plan part = plan_of(plan, shape_plan);
     MemoryPlan memory = plan_memory(part);
     std::optional<TaskGraph> tasks = plan_tasks(part, memory);
-    placements.push_back({variant, std::move(memory), std::move(tasks)});
+    placements.push_back({shape_plan, std::move(memory), std::move(tasks)});
   }
   return placements;
 }
@@ -248,7 +248,7 @@ std::string fault_of(const std::vector<Placement>& placements, const Plan& plan)
   std::string fault;
   for (const Placement& placed : placements)
     if (placed.tasks && fault.empty())
-      fault = fault_of(*placed.tasks, plan_of(plan, placed.variant), placed.memory);
+      fault = fault_of(*placed.tasks, plan_of(plan, placed.shape_plan), placed.memory);
   return fault;
 }
 

@@ -1,4 +1,4 @@
-// The task graph of a plan, with its buffers where the memory plan has put them (docs/design/tasks.md).
+// The task graph of a plan, given the places of its buffers (docs/design/tasks.md).
 #pragma once
 
 #include <optional>
@@ -9,24 +9,25 @@
 
 namespace korch {
 
-// Of a step that can be run in several ways: a task is some of so many shares of whatever way a run takes.
+// The number of tasks per phase of a step with kernel variants: each is one of this many shares of the
+// variant that a run takes.
 int launch_shares(int threads);
 
-// In the plan's order, copies of outputs behind its steps. Two tasks that meet in the arena or in an output
-// are ordered as the plan has them, whether one reads what the other wrote or gets its memory. A kernel that
-// does not say what its slices access (Kernel::accesses) is taken to access all of its arguments, and so is
-// each share of a step that can be run in several ways, which has as many phases as any of these. Empty for
-// plans that have none: with loops, for one thread, or with more phases than there may be tasks.
+// In the plan's order, copies of outputs behind its steps. Two tasks that access the same bytes of the arena
+// or of an output keep the plan's order, unless both only read. A kernel without known accesses
+// (Kernel::accesses) counts as accessing all of its arguments, and so does each share of a step with kernel
+// variants, which has as many phases as any of them. Empty for plans without tasks: with loops, for one
+// thread, or with more phases than there may be tasks.
 std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory);
 
 std::optional<TaskGraph> plan_tasks(const Plan& plan, const MemoryPlan& memory);
-// What is wrong with them: of structure or order. Empty when nothing is.
+// Faults of structure or order. Empty if there are none.
 std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan& memory);
 
-// Where the buffers of one of a plan's variants are, and its tasks. Computed once: what is checked is what
-// the executable gets.
+// The places of buffers, and the tasks, of a plan for a range of shapes. Computed once: the executable gets
+// what was checked.
 struct Placement {
-  PlanVariant variant;
+  ShapePlan shape_plan;
   MemoryPlan memory;
   std::optional<TaskGraph> tasks;
 };

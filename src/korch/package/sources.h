@@ -12,8 +12,8 @@ namespace korch {
 // string per kernel of the plan, empty for a library call.
 std::string pack_sources(const Plan& plan);
 
-// As pack_sources was given them; nothing where the executable at `path` is of before there were any. Throws
-// as read_executable, and Error{io} on a section that pack_sources did not write.
+// The sources that pack_sources was given; nothing for older executables without them. Throws as
+// read_executable, and Error{io} on a section that pack_sources did not write.
 std::vector<std::string> read_sources(const std::string& path);
 
 }  // namespace korch

@@ -33,10 +33,10 @@ class ModelWriter {
 
   Blob write(const std::vector<Placement>& placements, Isa isa) {
     for (const Kernel& kernel : whole_.kernels) add_kernel(kernel);
-    const Rows variants = blob_.add<rt::Variant>(placements.size());
+    const Rows shape_plans = blob_.add<rt::ShapePlan>(placements.size());
     size_t copies = 0;
     for (size_t v = 0; v < placements.size(); ++v) {
-      add_variant(placements[v], copies, variants, v);
+      add_shape_plan(placements[v], copies, shape_plans, v);
       copies += placements[v].memory.copies.size();
     }
     std::vector<uint32_t> ranks;
@@ -55,7 +55,7 @@ class ModelWriter {
     model->size_bytes = blob_.bytes().size();
     model->input_count = static_cast<uint32_t>(whole_.inputs.size());
     model->dimension_count = static_cast<uint32_t>(whole_.dimensions.size());
-    blob_.refer(model->variants, model->variant_count, variants);
+    blob_.refer(model->shape_plans, model->shape_plan_count, shape_plans);
     blob_.refer(model->output_ranks, model->output_count, output_ranks);
     model->weights_bytes = static_cast<uint64_t>(weights_.size_bytes);
     if (weights_.size_bytes > 0) blob_.link(model->weights, kWeightsSymbol);
@@ -65,7 +65,7 @@ class ModelWriter {
   }
 
  private:
-  // What steps of several variants share.
+  // What steps of several shape plans share.
   struct KernelTables {
     Rows phases, params, floats;
   };
@@ -110,17 +110,17 @@ class ModelWriter {
     return rules;
   }
 
-  // `copies`: those of the variants before.
-  void add_variant(const Placement& placed, size_t copies, const Rows& variants, size_t number) {
-    const PlanVariant& variant = placed.variant;
-    const Plan part = plan_of(whole_, variant);
+  // `copies`: those of the shape plans before.
+  void add_shape_plan(const Placement& placed, size_t copies, const Rows& shape_plans, size_t number) {
+    const ShapePlan& shape_plan = placed.shape_plan;
+    const Plan part = plan_of(whole_, shape_plan);
     plan_ = &part;
     memory_ = &placed.memory;
     const Rows steps = add_steps(), tasks = placed.tasks ? add_tasks(*placed.tasks) : Rows(),
-               bounds = blob_.put(variant.bounds), extents = blob_.put(variant.extents),
-               output_dims = blob_.add<rt::Ref<int64_t>>(variant.output_shapes.size());
-    for (size_t o = 0; o < variant.output_shapes.size(); ++o) {
-      const Rows dims = blob_.put(variant.output_shapes[o]);
+               bounds = blob_.put(shape_plan.bounds), extents = blob_.put(shape_plan.extents),
+               output_dims = blob_.add<rt::Ref<int64_t>>(shape_plan.output_shapes.size());
+    for (size_t o = 0; o < shape_plan.output_shapes.size(); ++o) {
+      const Rows dims = blob_.put(shape_plan.output_shapes[o]);
       blob_.refer(*blob_.at<rt::Ref<int64_t>>(output_dims, o), dims);
     }
     int64_t scratch_bytes = 0;
@@ -128,7 +128,7 @@ class ModelWriter {
       visit_kernels(step,
                     [&](int k) { scratch_bytes = std::max(scratch_bytes, kernel_of(k).scratch_bytes); });
 
-    rt::Variant* row = blob_.at<rt::Variant>(variants, number);
+    rt::ShapePlan* row = blob_.at<rt::ShapePlan>(shape_plans, number);
     blob_.refer(row->program.steps, row->program.step_count, steps);
     row->program.threads = static_cast<uint32_t>(plan_->threads);
     row->program.arena_bytes = static_cast<uint64_t>(memory_->arena_bytes);
@@ -136,11 +136,11 @@ class ModelWriter {
     row->program.flushes_subnormals = plan_->flushes_subnormals;
     blob_.refer(row->program.tasks, tasks);
     row->program.schedule = plan_->schedule;
-    row->predicted_us = variant.predicted_us;
+    row->predicted_us = shape_plan.predicted_us;
     blob_.refer(row->bounds, bounds);
     blob_.refer(row->output_dims, output_dims);
     blob_.refer(row->extents, extents);
-    row->first_step = static_cast<uint32_t>(variant.first_step);
+    row->first_step = static_cast<uint32_t>(shape_plan.first_step);
     row->first_copy = static_cast<uint32_t>(whole_.steps.size() + copies);
     row->copy_count = static_cast<uint32_t>(memory_->copies.size());
   }
@@ -220,7 +220,7 @@ class ModelWriter {
                         std::vector<rt::BufferRef> args) {
     // Constants get their places within the weights.
     for (rt::BufferRef& ref : args)
-      if (ref.region == rt::kWeights)
+      if (ref.memory == rt::kWeights)
         ref = {rt::kWeights, 0, static_cast<uint64_t>(weights_.offsets[ref.index]) + ref.offset};
     const Rows places = blob_.put(args), text = blob_.put_text(label);
     rt::Step* row = blob_.at<rt::Step>(steps, s);
@@ -309,7 +309,7 @@ class ModelWriter {
   const Plan& whole_;
   const WeightsLayout& weights_;
   std::vector<KernelTables> kernels_;
-  // The variant that is written.
+  // The shape plan that is written.
   const Plan* plan_ = nullptr;
   const MemoryPlan* memory_ = nullptr;
   Blob blob_;

@@ -19,7 +19,7 @@ constexpr const char* kInfoSection = ".data.rel.ro.korch";  // which the linker 
 // Objects of different kernels may use equal names; in an executable each gets its kernel's number in front.
 std::string linked_symbol(int kernel, const std::string& symbol);
 
-// Of the whole, and of each of Plan::constants its offset there.
+// Size of the weights, and the offset of each of Plan::constants in them.
 struct WeightsLayout {
   int64_t size_bytes = 0;
   std::vector<int64_t> offsets;

@@ -15,8 +15,8 @@ struct ByteRange {
 // Ascending, not empty, and apart from each other.
 using ByteRanges = std::vector<ByteRange>;
 
-// What `ranges`, in any order, hold together. Where more than `most` would be left, the smallest gaps are
-// filled: the result then holds more.
+// The union of `ranges`, which come in any order. If more than `most` would be left, the smallest gaps are
+// filled, so the result holds more.
 ByteRanges joined(std::vector<ByteRange> ranges, size_t most);
 
 bool overlap(const ByteRanges& a, const ByteRanges& b);

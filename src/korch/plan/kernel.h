@@ -1,4 +1,4 @@
-// A Kernel as plain data: generated source or a library call, its launch, and how its constants are packed.
+// A Kernel as plain data: generated source or a library call, its grid, and how its constants are packed.
 #pragma once
 
 #include <cstdint>
@@ -29,21 +29,22 @@ struct KernelPhase {
   int64_t slices() const { return grid * rounds; }
 };
 
-// What some slices of a phase read and write of one argument, at least; bytes from the argument's first.
+// The bytes of one argument that some slices of a phase read and write, or more; counted from the argument's
+// first.
 struct ArgumentAccess {
   int argument = 0;
   ByteRanges read, written;
 };
 
-// Of a phase: what each block of neighbouring slices accesses, round after round. The blocks of a round are
-// as large as block_slices says.
+// The accesses of each block of neighbouring slices of a phase, round after round. block_slices gives the
+// size of a round's blocks.
 struct PhaseAccess {
   double work = 0;  // elements that the phase's slices visit, to compare phases of one kernel
   std::vector<std::vector<ArgumentAccess>> blocks;
 };
 
-// Slices that are one task: a multiple of the grain, so that a phase has a few tasks for each of `threads`
-// workers.
+// The number of slices of a task: a multiple of the grain, so that a phase has a few tasks for each of
+// `threads` workers.
 int64_t block_slices(const KernelPhase& phase, int threads);
 
 // Arguments of every phase, in this order: inputs, constants, outputs, temporaries.
@@ -63,11 +64,11 @@ struct Kernel {
   Hash key() const;  // over everything above that determines behaviour
 };
 
-// Of the time of `threads` workers while the kernel runs alone, the share that it can use; 1 / threads for a
-// kernel of one slice. Slices count alike.
+// The share of the time of `threads` workers that the kernel can use while it runs alone; 1 / threads for a
+// kernel of one slice. All slices count the same.
 double occupancy(const Kernel& kernel, int threads);
 
-// Whether a phase has several: as tasks, what reads the kernel's results may begin between them.
+// Whether a phase has several rounds: by tasks, readers of the kernel's results may begin between them.
 bool has_rounds(const Kernel& kernel);
 
 }  // namespace korch

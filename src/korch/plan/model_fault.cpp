@@ -46,21 +46,22 @@ class ModelCheck {
       : model_(model), begin_(reinterpret_cast<uint64_t>(&model)), size_bytes_(size_bytes) {}
 
   const char* fault() const {
-    if (!holds(model_.variants, model_.variant_count) || model_.variant_count < 1) return kVariants;
+    if (!holds(model_.shape_plans, model_.shape_plan_count) || model_.shape_plan_count < 1)
+      return kShapePlans;
     if (!holds(model_.output_ranks, model_.output_count)) return "have outputs that lead outside of them";
     if (model_.weights_bytes > 0 && model_.weights.distance() == 0) return "lack the weights";
     if (!extents_fit()) return "have extents that lead outside of them";
-    for (uint32_t v = 0; v < model_.variant_count; ++v) {
-      const Variant& variant = model_.variants[v];
-      if (!shapes_fit(variant)) return kVariants;
-      const char* fault = program_fault(variant.program);
+    for (uint32_t v = 0; v < model_.shape_plan_count; ++v) {
+      const ShapePlan& shape_plan = model_.shape_plans[v];
+      if (!shapes_fit(shape_plan)) return kShapePlans;
+      const char* fault = program_fault(shape_plan.program);
       if (fault == nullptr || fault[0] != '\0') return fault;
     }
     return "";
   }
 
  private:
-  static constexpr const char* kVariants = "have variants that lead outside of them";
+  static constexpr const char* kShapePlans = "have plans that lead outside of them";
 
   // Whether so many rows lie within. No row is followed before.
   template <typename T>
@@ -94,12 +95,13 @@ class ModelCheck {
     return true;
   }
 
-  bool shapes_fit(const Variant& variant) const {
-    if (!holds(variant.bounds, model_.dimension_count) || !holds(variant.output_dims, model_.output_count) ||
-        !holds(variant.extents, model_.extent_count))
+  bool shapes_fit(const ShapePlan& shape_plan) const {
+    if (!holds(shape_plan.bounds, model_.dimension_count) ||
+        !holds(shape_plan.output_dims, model_.output_count) ||
+        !holds(shape_plan.extents, model_.extent_count))
       return false;
     for (uint32_t o = 0; o < model_.output_count; ++o)
-      if (!holds(variant.output_dims[o], model_.output_ranks[o])) return false;
+      if (!holds(shape_plan.output_dims[o], model_.output_ranks[o])) return false;
     return true;
   }
 
@@ -137,7 +139,7 @@ class ModelCheck {
 
   // Inputs and outputs are followed by extents: of dimensions, and of outputs.
   bool is_place(const BufferRef& ref, const Program& program) const {
-    switch (ref.region) {
+    switch (ref.memory) {
       case kArena:
         return ref.offset <= program.arena_bytes;
       case kWeights:

@@ -5,10 +5,10 @@
 
 namespace korch::rt {
 
-// Empty when they can: magic, version and size are as they must be, what the model refers to lies within the
-// `size_bytes` that begin with it, and numbers of rows of other tables are numbers that these have. Else what
-// is wrong, as a sentence goes on behind "its tables". Where code and weights are is the linker's: of these
-// references only those that must be there are looked for. Null when there is no memory to find out.
+// Empty if they can: magic, version and size are right, references lead into the `size_bytes` that begin with
+// the model, and numbers of rows exist in their tables. Else what is wrong, as the rest of a sentence that
+// begins with "its tables". The linker fills in references to code and weights; these are only checked for
+// presence. Null when there is no memory for the check.
 const char* model_fault(const void* model, uint64_t size_bytes);
 
 }  // namespace korch::rt

@@ -41,9 +41,9 @@ bool parse_schedule(const std::string& text, PlanSchedule* schedule) {
   return false;
 }
 
-std::vector<PlanVariant> variants_of(const Plan& plan) {
-  if (!plan.variants.empty()) return plan.variants;
-  PlanVariant whole;
+std::vector<ShapePlan> shape_plans_of(const Plan& plan) {
+  if (!plan.shape_plans.empty()) return plan.shape_plans;
+  ShapePlan whole;
   whole.end_step = static_cast<int>(plan.steps.size());
   whole.end_tensor = static_cast<int>(plan.tensors.size());
   for (const OpenDimension& dimension : plan.dimensions) whole.bounds.push_back(dimension.most);
@@ -54,19 +54,20 @@ std::vector<PlanVariant> variants_of(const Plan& plan) {
   return {whole};
 }
 
-Plan plan_of(const Plan& plan, const PlanVariant& variant) {
+Plan plan_of(const Plan& plan, const ShapePlan& shape_plan) {
   Plan part = plan;
-  if (plan.variants.empty()) return part;
-  part.variants.clear();
-  part.schedule = variant.schedule;
-  part.graph = variant.graph;
-  part.steps.assign(plan.steps.begin() + variant.first_step, plan.steps.begin() + variant.end_step);
-  part.tensors.assign(plan.tensors.begin() + variant.first_tensor, plan.tensors.begin() + variant.end_tensor);
+  if (plan.shape_plans.empty()) return part;
+  part.shape_plans.clear();
+  part.schedule = shape_plan.schedule;
+  part.graph = shape_plan.graph;
+  part.steps.assign(plan.steps.begin() + shape_plan.first_step, plan.steps.begin() + shape_plan.end_step);
+  part.tensors.assign(plan.tensors.begin() + shape_plan.first_tensor,
+                      plan.tensors.begin() + shape_plan.end_tensor);
   for (PlanTensor& tensor : part.tensors)
-    if (tensor.alias_of >= 0) tensor.alias_of -= variant.first_tensor;
+    if (tensor.alias_of >= 0) tensor.alias_of -= shape_plan.first_tensor;
   for (PlanStep& step : part.steps) {
-    if (step.other_end >= 0) step.other_end -= variant.first_step;
-    visit_tensors(step, [&](int& tensor) { tensor -= variant.first_tensor; });
+    if (step.other_end >= 0) step.other_end -= shape_plan.first_step;
+    visit_tensors(step, [&](int& tensor) { tensor -= shape_plan.first_tensor; });
   }
   return part;
 }

@@ -51,16 +51,16 @@ struct RejectedKernel {
   bool same_inputs = false;  // it needs nothing that the step does not read: it could stand in its place
 };
 
-// Slices of a phase that a run needs not: those of value (slice / stride) % count from
-// (e * times + plus) / by on, where e is what a tensor of one i64 holds, an extent of this run.
+// Slices of a phase that a run does not need: those whose value (slice / stride) % count is (e * times +
+// plus) / by or more. The extent e of the run is in a tensor of one i64.
 struct PlanSliceLimit {
   int phase = 0;
   int tensor = -1;  // into Plan::tensors
   int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
-// A way to run a step (docs/design/launch.md), and what it takes by the shares that a run needs of it: the
-// ratio of two polynomials, in microseconds.
+// A kernel variant of a step (docs/design/launch.md). Its time is predicted by the shares of it that a run
+// needs: a ratio of two polynomials, in microseconds.
 struct PlanLaunch {
   int kernel = -1;                     // into Plan::kernels
   std::vector<int> constants;          // into Plan::tensors
@@ -75,7 +75,7 @@ struct PlanLaunch {
 // As the runtime compares it.
 rt::LaunchCost cost_of(const PlanLaunch& way);
 
-// The ways to run a step: the first is its own kernel. None: that alone.
+// The kernel variants of a step; the first is its own kernel. None: that alone.
 struct PlanLaunches {
   std::vector<int> extents;                   // into Plan::tensors: one i64 each
   std::vector<std::vector<int64_t>> samples;  // of the extents
@@ -97,7 +97,7 @@ struct PlanStep {
   bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
   double bound_us = 0;         // the lower bound it had before it was measured
   std::string implementation;  // family, layouts, parameters
-  // The cheapest that could stand in its place, then the cheapest others.
+  // First the cheapest kernels that could stand in its place, then the cheapest others.
   std::vector<RejectedKernel> rejected;
 };
 
@@ -108,13 +108,13 @@ struct PlanIo {
   friend bool operator==(const PlanIo&, const PlanIo&) = default;
 };
 
-// What the Values of a plan are: the primitives that compute all that its steps exchange from the network's
-// inputs, each Value by one of its producers (docs/design/inspect.md, "The graph of a plan").
+// The primitives that compute all Values which a plan's steps exchange, from the network's inputs, each Value
+// by one of its producers (docs/design/inspect.md, "The graph of a plan").
 struct PlanGraph {
   std::string text;  // of a Graph (ir/text.h); the Value with id 17 (PlanTensor::value) is named v17
-  // Constants by their hashes, of those that the network does not have: their elements, or (a graph each,
-  // without inputs, whose outputs are named by the hashes) how they follow from what the network has, from
-  // `constants` and from graphs before.
+  // Constants by their hashes, if the network does not have them: their elements in `constants`, or a graph
+  // each in `folded`, without inputs, whose outputs are named by the hashes. A graph computes constants from
+  // the network's, from `constants` and from earlier graphs.
   std::map<std::string, HostTensor> constants;
   std::vector<std::string> folded;
 };
@@ -124,9 +124,9 @@ inline constexpr PlanSchedule kSchedules[] = {PlanSchedule::barrier, PlanSchedul
 const char* name(PlanSchedule schedule);  // "barrier", "dynamic"
 bool parse_schedule(const std::string& text, PlanSchedule* schedule);
 
-// Steps [first_step, end_step), of tensors [first_tensor, end_tensor), are the whole network for shapes up to
-// these bounds; a run takes the variant that is predicted to take the least of those that can.
-struct PlanVariant {
+// The whole network for shapes up to these bounds: steps [first_step, end_step) with tensors [first_tensor,
+// end_tensor). A run takes the one with the least predicted time whose bounds suffice.
+struct ShapePlan {
   int first_step = 0, end_step = 0, first_tensor = 0, end_tensor = 0;
   double predicted_us = 0;           // at its bounds
   std::vector<int64_t> bounds;       // of each of Plan::dimensions
@@ -142,24 +142,25 @@ struct Plan {
   // Their extents are one i64 each, which PlanTensor::index counts after the inputs and after the outputs.
   std::vector<OpenDimension> dimensions;
   std::vector<OutputExtent> extents;
-  std::vector<PlanVariant> variants;  // the first takes all shapes; none: all steps are one
+  std::vector<ShapePlan> shape_plans;  // the first takes all shapes; none: all steps are one
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;
   std::vector<PlanConstant> constants;
   std::vector<PlanStep> steps;  // in execution order
   int threads = 1;
   bool flushes_subnormals = false;                // results too small for a normal number become 0
-  PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without variants
+  PlanSchedule schedule = PlanSchedule::barrier;  // of a plan without shape plans
   PlanGraph graph;                                // the same
   PlanReport report;
 };
 
-// Of a plan without variants: all of it, for all shapes.
-std::vector<PlanVariant> variants_of(const Plan& plan);
-// A variant as a plan of its own, with the kernels and constants of all.
-Plan plan_of(const Plan& plan, const PlanVariant& variant);
+// Of a plan without shape plans: all of it, for all shapes.
+std::vector<ShapePlan> shape_plans_of(const Plan& plan);
+// A shape plan as a plan of its own, with the kernels and constants of all.
+Plan plan_of(const Plan& plan, const ShapePlan& shape_plan);
 
-// Every tensor that the step refers to, and every kernel, for who numbers them anew.
+// Calls f with every tensor that the step refers to, and with every kernel, so that callers can renumber
+// them.
 template <typename Step, typename F>
 void visit_tensors(Step& step, const F& f) {
   for (auto* tensors : {&step.inputs, &step.constants, &step.outputs, &step.launches.extents})

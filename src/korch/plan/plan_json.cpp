@@ -102,7 +102,7 @@ void fields(Like<PlanReport> auto& r, auto&& f) {
   f.note("kept_plan", [&] { return kept_plan(r); });
   f.note("predicted_us", [&] { return predicted_us(r); });
 }
-void fields(Like<PlanVariant> auto& v, auto&& f) {
+void fields(Like<ShapePlan> auto& v, auto&& f) {
   f("first_step", v.first_step)("end_step", v.end_step)("first_tensor", v.first_tensor)(
       "end_tensor", v.end_tensor)("predicted_us", v.predicted_us)("bounds", v.bounds)(
       "output_shapes", v.output_shapes)("extents", v.extents)
@@ -111,7 +111,7 @@ void fields(Like<PlanVariant> auto& v, auto&& f) {
 void fields(Like<Plan> auto& p, auto&& f) {
   f("threads", p.threads)("flushes_subnormals", p.flushes_subnormals)
       .text("schedule", p.schedule)("report", p.report)("inputs", p.inputs)("outputs", p.outputs)(
-          "dimensions", p.dimensions)("extents", p.extents)("variants", p.variants)("steps", p.steps)(
+          "dimensions", p.dimensions)("extents", p.extents)("variants", p.shape_plans)("steps", p.steps)(
           "kernels", p.kernels)("tensors", p.tensors);
 }
 

@@ -1,5 +1,5 @@
-// What a compilation has to tell of its plan. Every field is listed once more, in visit_report: by that list
-// reports are written, read, printed and explained.
+// The report of a compilation on its plan. visit_report lists every field once more: by that list reports are
+// written, read, printed and explained.
 #pragma once
 
 #include <cstdint>
@@ -73,13 +73,13 @@ void visit_report(Report& r, const Visit& visit) {
   using F = ReportField;
   visit(F{"model", "the network's file"}, r.model);
   visit(F{"network", "hash of the imported network, weights included"}, r.network);
-  visit(F{"strategy", "what the plan was chosen from: optimal, greedy, unfused, random:SEED"}, r.strategy);
+  visit(F{"strategy", "how the plan was chosen: optimal, greedy, unfused, random:SEED"}, r.strategy);
   visit(F{"accuracy", "standard or strict"}, r.accuracy);
   visit(F{"target", "instructions, threads and processor"}, r.target);
   visit(F{"solver_status", "optimal: proven; feasible: a time limit came first; budget spent"},
         r.solver_status);
   visit(F{"objective_us", "sum of the costs of the solver's plan"}, r.objective_us);
-  visit(F{"bound_us", "no plan costs less by the costs and bounds of its kernels"}, r.bound_us);
+  visit(F{"bound_us", "lower bound of every plan, by the costs and bounds of its kernels"}, r.bound_us);
   visit(F{"gap", "(objective - bound) / objective"}, r.gap);
   visit(F{"primitives", "of the network, without alternatives"}, r.primitives);
   visit(F{"execution_states", "sets of primitives that may be done at one time; null: too many to count"},
@@ -87,7 +87,7 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"candidates", "groups of primitives that could be a kernel"}, r.candidates);
   visit(F{"columns", "candidates in all their implementations, layout changes, views"}, r.columns);
   visit(F{"kernels", "different ones among the columns"}, r.kernels);
-  visit(F{"measured", "how many of them were measured"}, r.measured);
+  visit(F{"measured", "how many of the kernels were measured"}, r.measured);
   visit(F{"solves", "searches, relaxations and solutions of the program"}, r.solves);
   visit(F{"cuts", "rows of the program at the end"}, r.cuts);
   visit(
@@ -97,31 +97,31 @@ void visit_report(Report& r, const Visit& visit) {
         r.bound_violations);
   visit(F{"certified", "all chosen kernels measured, bounds valid, optimality proven"}, r.certified);
   visit(
-      F{"bounds", "analytic, or learned: then the certificate rests on what was seen of each kind of kernel"},
+      F{"bounds", "analytic, or learned: then the certificate rests on the measured kernels of each kind"},
       r.bounds);
-  visit(F{"learned_violations", "kernels measured below what was learned of their kind until then"},
+  visit(F{"learned_violations", "kernels measured below the bound learned from their kind until then"},
         r.learned_violations);
   visit(F{"rules", "rewrite rules that were tried; none: no alternatives"}, r.rules);
   visit(F{"alternatives", "primitives added, by the rule that added them"}, r.alternatives);
-  visit(F{"alternatives_used", "those of them that the plan computes"}, r.alternatives_used);
+  visit(F{"alternatives_used", "those that the plan computes"}, r.alternatives_used);
   visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling"},
         r.alternative_constant_bytes);
   visit(
-      F{"special_value_limits", "what the plan may not keep of NaN, infinities, huge and subnormal numbers"},
+      F{"special_value_limits", "where the plan may not keep NaN, infinities, huge or subnormal numbers"},
       r.special_value_limits);
   visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
-  visit(F{"limits", "what else was not done, and why"}, r.limits);
+  visit(F{"limits", "limits that were reached, and what was left out"}, r.limits);
   visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);
   visit(F{"struck", "kernels that proved wrong, so that no plan takes them"}, r.struck);
   visit(F{"recomputed", "values that more than one step computes"}, r.recomputed);
   visit(F{"whole_runs", "plans run whole against each other, the one that was kept first; none: no contest"},
         r.whole_runs);
-  visit(F{"tasks", "ranges of slices that may run in any order that events allow; 0: phase after phase"},
+  visit(F{"tasks", "ranges of slices that run in any order that events allow; 0: phase after phase"},
         r.tasks);
-  visit(F{"events", "that tasks wait for and trigger"}, r.events);
+  visit(F{"events", "counters that tasks wait for and trigger"}, r.events);
   visit(F{"schedules", "the plan run whole by each schedule; none: not compared"}, r.schedules);
-  visit(F{"measured_us", "the whole plan, run"}, r.measured_us);
-  visit(F{"device", "what the plan is for, with the speeds that bounds were computed from"}, r.device);
+  visit(F{"measured_us", "time of the whole plan, run"}, r.measured_us);
+  visit(F{"device", "the device of the plan, with the speeds that bounds were computed from"}, r.device);
   visit(F{"peaks_are", "where these speeds are from: measured, or nominal ones of a target"}, r.peaks_are);
   visit(F{"doubts", "why costs may be too high, and the bound is not proven: a busy machine, nominal speeds"},
         r.doubts);

@@ -19,16 +19,17 @@ struct Phase {
   int64_t first = 0;
 };
 
-enum Region : uint32_t { kArena, kWeights, kInput, kOutput };
+enum MemoryKind : uint32_t { kArena, kWeights, kInput, kOutput };
 
 struct BufferRef {
-  uint32_t region;
+  uint32_t memory;  // a MemoryKind
   uint32_t index;   // for kInput and kOutput
   uint64_t offset;  // bytes
 };
 
-// Slices that a run does not need: slice s of the phase has the value (s / stride) % count, and those from
-// (extent * times + plus) / by on write nothing that counts. The extent is the i64 at args[arg].
+// Slices that a run does not need. Slice s of the phase has the value (s / stride) % count; slices whose
+// value is (extent * times + plus) / by or more write nothing that counts. The extent is the i64 at
+// args[arg].
 struct SliceLimit {
   uint32_t phase, arg;
   int64_t stride, count, times, plus, by;
@@ -48,8 +49,8 @@ struct Step {
   Ref<float> library_floats = {};
   uint32_t library_float_count = 0;
   Ref<char> name = {};  // for --profile and error messages
-  // The ends of a loop: behind this step, where the bool at args[jump_arg] is `jump_when`, the step `jump`
-  // further on (or back) is the next.
+  // For the ends of a loop: if the bool at args[jump_arg] is `jump_when`, the next step is `jump` further on
+  // (or back).
   int32_t jump_arg = -1;  // -1: the one behind it is
   int32_t jump = 0;
   bool jump_when = false;
@@ -58,8 +59,8 @@ struct Step {
   Ref<LaunchTable> launches = {};  // other ways to run it; null: none
 };
 
-// What part of a step a run needs along an extent e: floor((e * times + plus) / by) of `count`, at least; all
-// of it where `count` is 0.
+// The share of a step that a run needs along an extent e: at least floor((e * times + plus) / by) of `count`;
+// all of it if `count` is 0.
 struct NeededShare {
   int64_t times = 1, plus = 0, by = 1, count = 0;
 };
@@ -67,30 +68,31 @@ struct NeededShare {
 constexpr uint32_t kMostLaunches = 16;  // of a step, its own included
 constexpr uint32_t kMostLaunchExtents = 2, kLaunchTerms = 6;
 
-// Microseconds of a step by the shares x and y that a run needs: the ratio of two polynomials, of each the
-// coefficients of 1, x, y, x^2, x y, y^2.
+// Microseconds of a step as a function of the shares x and y that a run needs: a ratio of two polynomials,
+// given by their coefficients of 1, x, y, x^2, x y, y^2.
 struct LaunchCost {
   NeededShare shares[kMostLaunchExtents];
   double over[kLaunchTerms] = {}, under[kLaunchTerms] = {};
 };
 
-// How else a step can be run, with the same results. Launch 0 is the step itself, launch i others[i - 1],
-// generated code that jumps nowhere.
+// The kernel variants of a step, which have the same results. Variant 0 is the step itself, variant i
+// others[i - 1]: generated code that jumps nowhere.
 struct LaunchTable {
   Ref<Step> others = {};
   Ref<LaunchCost> costs = {};  // of each launch
   uint32_t count = 0;          // of launches
   uint32_t extent_count = 0;
   uint32_t extent_args[kMostLaunchExtents] = {};  // of the step: one i64 each
-  // Costs were measured for such extents; beyond, and where they are not trusted, runs try the best three.
+  // Costs were measured for extents in this range. Beyond it, and if they are not trusted, runs try the best
+  // three variants.
   int64_t least[kMostLaunchExtents] = {}, most[kMostLaunchExtents] = {};
   bool trusted = false;
   uint32_t shares = 1;  // of the launch that a run takes: what tasks of the step count
 };
 
-// The task graph (plan/task_graph.h): what replaces the barriers between phases. Slices [begin, end) of a
-// phase; of a step with launches shares [begin, end) of the slices that a run needs of the phase, if the
-// launch that it takes has so many phases. Tasks of its first phase wait for one event.
+// The task graph (plan/task_graph.h), which replaces the barriers between phases. A task is slices [begin,
+// end) of a phase. For a step with variants it is shares [begin, end) of the slices that a run needs of the
+// phase, if the variant that it takes has that phase; tasks of its first phase wait for one event.
 struct SliceTask {
   uint32_t step, phase;
   int64_t begin, end;
@@ -116,7 +118,8 @@ struct TaskTable {
   uint32_t trigger_count = 0;
 };
 
-// Who runs what, and when (docs/design/tasks.md). Numbered as korch_options::schedule.
+// How slices are ordered and shared among workers (docs/design/tasks.md). Numbered as
+// korch_options::schedule.
 enum class Schedule : int32_t {
   barrier = 1,  // a phase begins when the one before it has ended
   dynamic,      // tasks run when what they wait for has happened, on any worker
@@ -140,8 +143,8 @@ struct OutputExtent {
   uint32_t output, axis;
 };
 
-// What an extent must be: plus, and factors of each of Model::dimension_count dimensions times their extents.
-// A run of which it is not is refused.
+// The sum that an extent must be: `plus`, and each of Model::dimension_count dimensions' extents times a
+// factor. A run with another extent is refused.
 struct ExtentRule {
   uint32_t dimension = 0;
   int64_t plus = 0;
@@ -150,7 +153,7 @@ struct ExtentRule {
 };
 
 // The network for shapes up to some bounds.
-struct Variant {
+struct ShapePlan {
   Program program;
   double predicted_us = 0;             // at its bounds
   Ref<int64_t> bounds = {};            // of each dimension; null: there is none
@@ -164,8 +167,8 @@ constexpr uint64_t kModelMagic = 0x4c444d4843524f4b;  // "KORCHMDL"
 // Raised with every change of a struct that a Model refers to.
 constexpr uint32_t kModelVersion = 2;
 
-// What an executable knows of its network: the beginning of a section (package/executable.h) that holds all
-// that it refers to, but code and weights. plan/model_fault.h tells whether it does.
+// The root of an executable's tables: the beginning of a section (package/executable.h) that holds all that
+// it refers to, except code and weights. plan/model_fault.h checks that.
 struct Model {
   // These three stand here in every version.
   uint64_t magic = kModelMagic;
@@ -174,8 +177,8 @@ struct Model {
   uint64_t size_bytes = 0;  // of the section
 
   uint32_t input_count = 0, output_count = 0, dimension_count = 0;
-  uint32_t variant_count = 0;
-  Ref<Variant> variants = {};       // the first takes all shapes
+  uint32_t shape_plan_count = 0;
+  Ref<ShapePlan> shape_plans = {};  // the first takes all shapes
   Ref<uint32_t> output_ranks = {};  // of each output
   Ref<void> weights = {};           // null: there are none
   uint64_t weights_bytes = 0;

@@ -5,8 +5,8 @@
 
 namespace korch::rt {
 
-// Where a T stands, or the first of several, counted in bytes from the reference itself; 0: nowhere. So what
-// refers to each other may lie anywhere, as long as it lies together: in a section of a file, and wherever
+// The place of a T, or of the first of several, in bytes from the reference itself; 0: none. So tables that
+// refer to each other may lie anywhere as long as they lie together: in a section of a file, and wherever
 // that is mapped. A copy of the reference refers to the same place.
 template <typename T>
 class Ref {

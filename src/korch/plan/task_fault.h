@@ -5,7 +5,7 @@
 
 namespace korch::rt {
 
-// Empty when they can: what tasks, events and triggers point at is there, each event gets as many triggers as
+// Empty if they can: tasks, events and triggers point at existing rows, each event gets as many triggers as
 // it needs, and nothing waits in a circle. `room`: for task_fault_room(table) numbers.
 const char* task_fault(const Program& program, uint32_t* room);
 uint64_t task_fault_room(const TaskTable& table);

@@ -37,10 +37,10 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// Event 0 needs nothing: it fires when a run begins. The last one fires when all tasks are done, and nobody
-// waits for it. Tasks stand in an order in which they can run one after the other, and which puts first, of
-// those that could run, what the longest way to the end begins with. Tasks that wait for the same event
-// follow one another.
+// Event 0 needs nothing: it fires when a run begins. The last one fires when all tasks are done, and no task
+// waits for it. Tasks stand in an order in which they can run one after the other. Of the tasks that could
+// run, the one with the longest path to the end comes first. Tasks that wait for the same event follow one
+// another.
 struct TaskGraph {
   std::vector<Task> tasks;
   std::vector<Event> events;
@@ -52,12 +52,12 @@ std::vector<std::pair<int, int>> waiting_tasks(const TaskGraph& graph);
 
 std::string print(const TaskGraph& graph);
 
-// Why the graph is none: an event that is never triggered as often as it needs, or more often; a circle of
-// waiting; a task that does not come before the end. Empty when nothing is wrong: then every worker that
-// takes a task that may run, whichever, brings all of them to their end, for any number of workers.
+// What is wrong with the graph: an event that is triggered less or more often than it needs; a circle of
+// waiting; a task that does not come before the end. If nothing is (empty), workers that take any task that
+// may run bring all tasks to their end, for any number of workers.
 std::string structural_fault(const TaskGraph& graph);
 
-// What a task reads and writes of a memory, in bytes; memories have numbers.
+// The bytes of a memory that a task reads and writes; memories have numbers.
 struct MemoryUse {
   int memory = 0;
   ByteRanges read, written;
@@ -86,9 +86,8 @@ struct TaskUse {
 constexpr size_t kMostTasks = 1 << 14;
 
 // `tasks` in the plan's order, kMostTasks at most; those of one phase may run in any order. The graph has no
-// ordering fault and needs every event it has: it orders what must be ordered and what follows from that.
-// Tasks with the same predecessors wait for one event; what several wait for together is one event that
-// triggers others.
+// ordering fault, and removing any event would make one. Tasks with the same predecessors wait for one event.
+// Predecessors that several events share trigger one event, which triggers those.
 TaskGraph task_graph(const std::vector<TaskUse>& tasks);
 
 // The place in `tasks` of each task of the graph.

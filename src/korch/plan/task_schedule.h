@@ -19,8 +19,8 @@ struct Simulation {
   double end_us = 0;
 };
 
-// Of each of `steps`: while it ran, from its first task to its last, the share of what it left to `workers`
-// that other steps used.
+// For each of `steps`: of the workers' time that it left idle from its first task to its last, the share that
+// other steps used.
 std::vector<double> overlaps(const TaskGraph& graph, const Simulation& simulation, int workers, int steps);
 
 // Which of `ready`, tasks in the graph's order, `worker` takes: a place in `ready`.

@@ -1,5 +1,5 @@
-// Costs that were measured elsewhere, found by what their rows say of themselves (cost_row.h): a build
-// without a compiler, and one for another machine, plan by them.
+// Costs that were measured elsewhere, found by the descriptions in their rows (cost_row.h). A build without a
+// compiler, and one for another machine, plan by them.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace korch {
 
 class CarriedCosts {
  public:
-  // Of devices with this one's name, code and workers; read at once.
+  // Reads the costs of devices with this one's name, code and workers.
   CarriedCosts(Database& database, const Device& device);
-  // Of a kernel that is measured whole: implementation, primitives, arguments and footprint of `kernel` are
-  // the row's, and so is its text, `spec`, which is asked for where the others agree. Of several rows the one
-  // that was measured with more care, then the later one.
+  // The cost of a whole kernel. The row's implementation, primitives, arguments and footprint must be those
+  // of `kernel`, and its text that of `spec`, which is called only if the others agree. Of several rows the
+  // one measured with more care, then the later one.
   std::optional<Cost> find(const CostConditions& kernel, const std::function<std::string()>& spec) const;
 
  private:

@@ -14,8 +14,8 @@ namespace korch {
 
 constexpr int kCostProtocol = 6;  // raised when the way of measuring changes, so that old costs are misses
 
-// What was measured, where and how. `device`, `spec` and `compiler` are hashes (hex) of texts in the
-// database.
+// The measured kernel, the place and the manner of measuring. `device`, `spec` and `compiler` are hashes
+// (hex) of texts in the database.
 struct CostConditions {
   int protocol = 0;             // kCostProtocol at that time
   std::string device;           // of a Device
@@ -42,7 +42,7 @@ struct CostRow {
 };
 
 std::string to_text(const CostConditions& conditions);
-// Nothing where the text is not what to_text writes.
+// Nothing if to_text did not write the text.
 std::optional<CostConditions> cost_conditions_from_text(const std::string& text);
 
 }  // namespace korch

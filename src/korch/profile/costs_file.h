@@ -26,8 +26,8 @@ struct CostsImported {
   int added = 0, replaced = 0, known = 0;  // replaced: by one that was measured with more care
 };
 
-// Throws Error{invalid} with the line where the file is none of these, of a newer version, or says nothing
-// sensible; then nothing of it is in the database.
+// Throws Error{invalid} with the line if the file is no such file, of a newer version, or has a row that
+// makes no sense; then the database has nothing of it.
 CostsImported import_costs(Database& database, const std::string& path);
 
 }  // namespace korch

@@ -1,5 +1,5 @@
-// How much memory a network goes through in a run. Kernels are measured in as much, so that they find caches
-// as cold as in the plan.
+// The memory that a network accesses in a run. Kernels are measured in as much memory, so that they find
+// caches as cold as in the plan.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Kernels of this run, each once per key, whatever number of columns share it: what it is (its KernelSpec),
-// its object, compiled or taken from the database, and its cost. Nobody else proposes kernels, so that no
-// tile graph is built twice.
+// Kernels of this process, each once per key, however many columns share it: its KernelSpec, its object,
+// compiled or taken from the database, and its cost. Only the bank proposes kernels, so no tile graph is
+// built twice.
 #pragma once
 
 #include <atomic>
@@ -46,26 +46,27 @@ class KernelBank {
   KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
              Strikes* strikes = nullptr, const Backend* backend = nullptr);
 
-  // What the kernel is, without building it.
+  // The kernel's spec; does not build it.
   const Result<Spec>& spec(const KernelRequest& request);
-  // Whether there is one, and it is not known to be wrong.
+  // Whether there is such a kernel and it is not known to be wrong.
   bool is_offered(const KernelRequest& request);
-  // Compiles what is missing, on all of the target's threads; in a build that compiles nothing, spells it.
+  // Compiles kernels that are not built yet, on all of the target's threads; in a build without a compiler,
+  // spells them.
   void build(const std::vector<KernelRequest>& requests);
-  // Builds and measures what is missing, again where the cost is known but with less care; measuring runs
-  // alone.
+  // Builds and measures kernels that are not measured yet, or only with less care; nothing else runs while it
+  // measures.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
-  // What the kernel cost where it was measured for a device like the target (carried_costs.h), if it was.
+  // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
   std::optional<Cost> carried_cost(const KernelRequest& request);
-  // What of the kernel a run takes that needs these slices alone; nothing where it cannot be built or run.
-  // From the database where that knows it, for this care.
+  // The kernel's time in a run that needs these slices alone; nothing if it cannot be built or run. From the
+  // database if that has it with this care.
   std::optional<Cost> measure_part(const KernelRequest& request, const std::vector<NeededSlices>& needed,
                                    Care care);
   // Whether both give the same bits for some random inputs; they have the same inputs, constants and outputs.
   bool same_results(const KernelRequest& a, const KernelRequest& b);
 
-  // Gives back what measuring keeps from one kernel to the next.
+  // Frees the memory that measuring keeps from one kernel to the next.
   void release_memory() {
     if (meter_ != nullptr) meter_->release_memory();
   }
@@ -85,7 +86,7 @@ class KernelBank {
   Meter& meter();
   std::string types_of(const KernelRequest& request) const;
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
-  // What of them the request tells.
+  // The conditions that the request tells.
   CostConditions conditions_of(const KernelRequest& request) const;
   // Into the database, with its conditions. `part`: of a run of smaller extents.
   void record(const Hash& key, const KernelRequest& request, const BuiltKernel& built, const Cost& cost,

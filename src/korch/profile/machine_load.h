@@ -1,5 +1,5 @@
-// What else the processors did while something was measured: a busy machine makes kernels look slow and peaks
-// low. The arithmetic is apart from what reads the system.
+// The load of the processors while something was measured: a busy machine makes kernels look slow and peaks
+// low. The arithmetic is apart from the code that reads the system.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct MachineLoad {
 void add_cpu_times(std::string_view proc_stat, const std::vector<int>& cpus, double tick_s,
                    LoadSnapshot& snapshot);
 
-// "" on a calm machine; else what disturbs, as the end of a sentence: "other programs used 1.4 of 2
+// "" on a calm machine; else the disturbance, as the end of a sentence: "other programs used 1.4 of 2
 // processors".
 std::string disturbance(const MachineLoad& load);
 
@@ -46,7 +46,7 @@ class LoadWatch {
   LoadSnapshot begin_;
 };
 
-// What disturbed in the last second or so: one short measurement after another, each too short for its own.
+// The disturbance of the last second or so, over several short measurements that are each too short to judge.
 class RecentLoad {
  public:
   // "" also in the first half second.

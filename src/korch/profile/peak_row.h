@@ -1,5 +1,5 @@
-// What a microbenchmark saw of a machine, and what follows from it: whether its samples agree, which of two
-// measurements counts, the peaks that bounds are computed from. Arithmetic alone: peaks.cpp measures.
+// The results of a microbenchmark: whether its samples agree, which of two measurements counts, and the peaks
+// for bounds. Arithmetic alone: peaks.cpp measures.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,22 @@ Peaks peaks_of(const Device& device);
 // As the database keeps it: without margins.
 struct PeakRow {
   Peaks observed;  // the best that was ever seen, of all workers together
+<<<<<<< HEAD
   // No less than a calm machine's: of multiply-adds and the nearest memory what the cycles allow, else what
   // the fastest worker copied, times all workers. Other programs take turns with workers and hardly slow down
   // the one that has its turn.
+=======
+  // At least a calm machine's speeds: for multiply-adds and L1 what the cycles allow, else the fastest
+  // worker's copies times all workers. (Other programs take turns with workers, and hardly slow down a worker
+  // in its own turn.)
+>>>>>>> words
   Peaks at_most;
   std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
   int64_t measured_at_s = 0;
 };
 
-// Multiply-adds that all workers can do at most, 2 each: whole units, of which one worker alone shows how
-// many there are. Noise makes a worker slow and never fast, so this is no less than the truth.
+// The most multiply-adds that all workers can do, 2 each: whole units, whose number one worker alone shows.
+// Noise only slows a worker down, so this is no less than the truth.
 double flops_at_most(const PeakSamples& samples);
 
 // The same of the nearest memory: copies move a power of two of bytes per cycle.
@@ -42,20 +48,26 @@ double nearest_bytes_at_most(const PeakSamples& samples);
 
 PeakRow row_of(const PeakSamples& samples, const MachineLoad& load, int64_t now_s);
 
-// Of two measurements of one machine: the best of each speed, and calm where one of them was.
+// Of two measurements of one machine: the best of each speed; calm if one of them was.
 PeakRow better(const PeakRow& a, const PeakRow& b);
 
-// What was disturbed is measured again, on a calm machine, but not at once: compilations that follow one
-// another have the same peaks.
+// Whether to measure again: a disturbed row, on a calm machine, but not at once, so that successive
+// compilations have the same peaks.
 bool is_to_repeat(const PeakRow& row, int64_t now_s);
 
-// What bounds are computed from, raised by a margin so that they stay bounds: what was observed, but of a row
-// that was always disturbed what is possible at most.
+// The peaks for bounds: the observed speeds, or for a row that was always disturbed the possible ones, raised
+// by a margin so that they stay bounds.
 Peaks peaks_of(const PeakRow& row);
 
+<<<<<<< HEAD
 // So that its peaks are no less than these, which a kernel reached; by a quarter at most, since one
 // measurement says so, and never above what the cycles allow: multiply-adds of whole units, and of any copy
 // what the nearest memory does.
+=======
+// The row, raised so that its peaks are at least these, which a kernel reached. By a quarter at most, since
+// one measurement may be wrong, and never above what the cycles allow: multiply-adds of whole units, and for
+// any copy L1's speed.
+>>>>>>> words
 PeakRow raised_to(PeakRow row, const Peaks& reached);
 
 std::string to_text(const PeakRow& row);

@@ -1,6 +1,6 @@
-// Kernels that proved wrong, or that a library refuses although it seemed to offer them. They are named by
-// what determines them: the kernel's key, the instructions they are compiled for, and the versions of the
-// compiler and of korch, so that a version which repaired one takes it again.
+// Kernels that proved wrong, or that a library refuses although it seemed to offer them. A strike is keyed by
+// the kernel's key, the instructions it is compiled for, and the versions of compiler and korch, so that
+// another version may take the kernel again.
 #pragma once
 
 #include <map>

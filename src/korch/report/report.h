@@ -23,7 +23,7 @@ struct ReportInput {
   std::vector<ReportSpan> spans = {};  // of all workers in one run, by worker and time; or none
 };
 
-// What the page shows, as JSON; the sources are apart. Names from the model are as they are.
+// The page's data as JSON, without the sources. Names from the model are as they are.
 std::string report_data(const ReportInput& input);
 
 // As JSON, the sources of as many kernels as fit into a page of 3 MB: the most expensive ones; null for the

@@ -1,5 +1,5 @@
-// Fills the classes of equal Values: rewrite rules add other ways to compute what a primitive Graph computes
-// (docs/design/rewrite.md). Which of them runs is chosen by the binary linear program, together with fusion.
+// Fills the classes of equal Values: rewrite rules add other primitives for the Values of a primitive Graph
+// (docs/design/rewrite.md). The binary linear program chooses among them, together with fusion.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct RewriteOptions {
 };
 
 struct Rewritten {
-  // The nodes that were there keep their ids; what took the place of some of them, and alternatives, follow.
+  // The original nodes keep their ids. Nodes that replace some of them, and alternatives, follow.
   Graph graph;
   Graph base;                             // the same without alternatives: one producer per Value
   std::vector<std::string> rules;         // that were tried
@@ -31,9 +31,8 @@ struct Rewritten {
   std::map<std::string, int> limited;     // by limit that bit: how often
   std::map<NodeId, std::string> rule_of;  // of the added nodes: which rule first wanted it
   int64_t constant_bytes = 0;             // of constants that only alternatives need
-  // What the constants that were computed (RewriteOptions::fold) follow from: graphs without inputs, each of
-  // what the graph had before and of the constants of those before it. Outputs are named by the constants'
-  // hashes (ir/text.h).
+  // The origins of computed constants (RewriteOptions::fold): graphs without inputs, each over the original
+  // graph's constants and those of earlier graphs. Outputs are named by the constants' hashes (ir/text.h).
   std::vector<Graph> folded;
 };
 

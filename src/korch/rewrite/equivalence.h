@@ -11,8 +11,8 @@
 
 namespace korch {
 
-// What random tests over a finite field say. Arithmetic is exact there, so equal functions agree always; the
-// field cannot follow everything, so functions that it tells apart may be equal all the same.
+// The result of random tests over a finite field. Arithmetic is exact there, so equal functions always agree.
+// But some functions have no counterpart in the field, so functions that differ there may still be equal.
 struct FieldResult {
   enum class Says { same, different, nothing } says = Says::nothing;
   std::string why;      // different: the output and element; nothing: what has no counterpart in a field
@@ -47,8 +47,8 @@ struct Equivalence {
   std::string worst_output;
 };
 
-// Graphs of primitives, with the same inputs and outputs by name; Error{invalid} says what does not match.
-// Fission's rules without its simplifications make them: those round constants.
+// Both graphs of primitives, with the same inputs and outputs by name; Error{invalid} says what does not
+// match. They must come from fission's rules without its simplifications, which round constants.
 Equivalence check_equivalence(const Graph& a, const Graph& b, const EquivalenceOptions& options);
 
 }  // namespace korch

@@ -1,10 +1,9 @@
 // Finite fields in which the equivalence checker computes (docs/design/rewrite.md). An element is 64 bits, so
-// that what moves elements without arithmetic can take them for int64.
+// code that moves elements without arithmetic can take them for int64.
 //
-// Both fields have the same interface. Besides the field's own arithmetic there are functions that floats
-// have and fields have not: `order` stands for their comparison, `function` for a function about which
-// nothing but its name is known. Both are drawn by the key and see only what all representations of a value
-// share.
+// Both fields have the same interface. Besides the field's own arithmetic there are two functions for
+// operations that fields lack: `order` stands for comparison, `function` for a function of which only the
+// name is known. Both are drawn by the key, and depend only on what all representations of a value share.
 #pragma once
 
 #include <cmath>
@@ -106,9 +105,9 @@ class Plain {
   uint64_t key_;
 };
 
-// For graphs with exponentials (Mirage, arXiv 2405.05751, section 5): a value is known modulo q and modulo
-// p = 2q + 1, both primes, and exp(x) is g^(x mod q) modulo p with a random g of order q. Modulo q nothing is
-// known of it, and what an exponential that nobody knows modulo q is raised to is a function without a law.
+// For graphs with exponentials (Mirage, arXiv 2405.05751, section 5): a value is known modulo q and modulo p
+// = 2q + 1, both primes, and exp(x) is g^(x mod q) modulo p with a random g of order q. The result is not
+// known modulo q, and an exponential of a value that is not known modulo q is a function without a law.
 class WithExp {
  public:
   static constexpr uint64_t kModulus = 2147481143, kExponents = 1073740571;

@@ -19,8 +19,8 @@ bool is_plain_convolution(const Rewriter& r, const Node& conv);
 // The attributes of one, with this padding before and after each spatial axis.
 ConvAttrs plain_convolution(std::vector<int64_t> before, std::vector<int64_t> after);
 
-// A linear primitive with constant weights, each feature of its output (axis of the output) the work of a
-// slice of the weights (axis of the weights).
+// A linear primitive with constant weights. A slice of the weights (axis of the weights) computes each
+// feature of its output (axis of the output).
 struct Features {
   int64_t of_output = 0, of_weights = 0;
 };
@@ -28,7 +28,7 @@ std::optional<Features> features_of(const Rewriter& r, const Node& node);
 
 // Whether the node is a reshape that keeps rows (the last axis) whole.
 bool is_view_of_rows(const Rewriter& r, const Node& node);
-// What the Value shows the rows of, through such views.
+// The Value behind such views, with the same rows.
 ValueId behind_views_of_rows(const Rewriter& r, ValueId value);
 
 // A constant operand that varies along this axis of the result alone, as [extent] or padded with ones.

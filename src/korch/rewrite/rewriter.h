@@ -1,5 +1,5 @@
-// Rewriter: what a rewrite rule sees of a Graph and may do to it. Rules add nodes and say which Values are
-// equal. Nothing that was there is removed, but what a rule dominates.
+// Rewriter: a rewrite rule's view of a Graph and its operations on it. Rules add nodes and declare Values
+// equal. An original node is removed only if a dominating rule replaces it.
 #pragma once
 
 #include <map>
@@ -42,8 +42,8 @@ class Rewriter {
   // Whether one node reads the Value, once, and it is no graph output.
   bool has_one_reader(ValueId value) const;
 
-  // A Value computed by this node: an existing one if the same node is there, a simpler one where layout
-  // primitives cancel.
+  // The Value that this node computes. An equal node is reused, and layout primitives that cancel give a
+  // simpler one.
   ValueId emit(Op op, Attrs attrs, std::vector<ValueId> inputs);
   ValueId emit(Op op, std::vector<ValueId> inputs) { return emit(op, NoAttrs{}, std::move(inputs)); }
   ValueId reshape(ValueId x, Shape shape);
@@ -53,15 +53,15 @@ class Rewriter {
   ValueId concat(std::vector<ValueId> parts, int64_t axis);
   ValueId scalar(double value);  // float32
 
-  // What is emitted next does the work of these nodes too, besides that of the rule's own: it stems from the
+  // The next emitted nodes do the work of these nodes, besides that of the rule's own: they stem from the
   // same ONNX nodes.
   void covers(const std::vector<Node>& nodes);
   // `other` computes the same as `value`; it becomes an alternative.
   void equate(ValueId value, ValueId other);
 
-  // The rule and node that what follows is done for.
+  // Begins the application of a rule at a node.
   void begin(const char* rule, NodeId node, bool dominates);
-  // Nodes that are there now stay, whatever dominates them.
+  // The present nodes stay, whatever dominates them.
   void keep_nodes() { first_removable_ = static_cast<NodeId>(graph_.node_count()); }
   // Whether anything was added since the last call.
   bool grew();
@@ -77,7 +77,7 @@ class Rewriter {
   std::optional<ValueId> simplified(Op op, const Attrs& attrs, const std::vector<ValueId>& inputs);
   void move_producers(ValueId from, ValueId to);
   bool take_constants(ValueId value);
-  // Of what was there that the Value is computed from: the Value itself may be new.
+  // Of the original Values that the Value is computed from; the Value itself may be new.
   int innermost_loop(ValueId value) const;
 
   Graph& graph_;

@@ -227,7 +227,7 @@ const std::vector<RewriteRule>& rewrite_rules() {
        rules::separable_window},
       {"depthwise_as_window",
        "Conv(x, W), one filter per channel",
-       "WindowDot(x, W^T), which the kernel that reads it can compute on the way",
+       "WindowDot(x, W^T), which the kernel that reads it can compute as it reads",
        "what follows element by element is read by pointwise convolutions alone; two spatial axes, W is "
        "constant",
        true,

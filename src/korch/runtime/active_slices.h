@@ -1,4 +1,4 @@
-// The slices of a phase that a run needs, where what others write is beyond extents of the run.
+// The slices of a phase that a run needs; the others write only beyond extents of the run.
 #pragma once
 
 #include "korch/plan/program.h"
@@ -13,9 +13,9 @@ class ActiveSlices {
   ActiveSlices() = default;
   explicit ActiveSlices(int64_t grid) : count_(grid) {}
 
-  // Of the value (slice / stride) % count only those below `needed`: nothing is left out where that is not so
-  // for whole groups of what an outer limit left. Outer ones first: each stride is a multiple of the next
-  // one's.
+  // Keeps the slices whose value (slice / stride) % count is below `needed`. Leaves out nothing if this does
+  // not cut whole groups of the slices that outer limits kept. Outer limits come first: each stride is a
+  // multiple of the next one's.
   void limit(int64_t stride, int64_t count, int64_t needed) {
     if (needed < 0) needed = 0;
     if (needed >= count || levels_ == kMostLimits) return;

@@ -25,7 +25,7 @@ using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
 using korch::rt::Schedule;
-using korch::rt::Variant;
+using korch::rt::ShapePlan;
 using korch::rt::Workers;
 
 // Where the linker puts this executable's ELF header: the start of its image.
@@ -34,7 +34,7 @@ extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_star
 struct korch_instance {
   Pool* own_pool = nullptr;
   int32_t threads = 0;
-  Executor** executors = nullptr;  // of each variant
+  Executor** executors = nullptr;  // of each shape plan
   const pid_t process = getpid();
   std::atomic<bool> busy{false};
   std::atomic<bool> has_run{false};
@@ -44,7 +44,7 @@ struct korch_instance {
   int64_t* extents = nullptr;
   int64_t* dims = nullptr;  // room for those of any output
   OpenInputs* open_inputs = nullptr;
-  uint32_t variant = 0;  // of the last run
+  uint32_t shape_plan = 0;  // of the last run
 };
 
 namespace {
@@ -72,7 +72,7 @@ korch_status choose_workers(const korch_options& options, korch_instance* instan
       (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
     return KORCH_INVALID_ARGUMENT;
   workers->threads =
-      options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.variants[0].program);
+      options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.shape_plans[0].program);
   if (options.parallel != nullptr) {
     workers->concurrent = options.concurrent == 1;
     workers->parallel = options.parallel;
@@ -117,21 +117,21 @@ bool make_extents(korch_instance* instance) {
   return true;
 }
 
-// Each has memory of its own, whose pages appear when a run of its variant needs them.
+// Each has memory of its own, whose pages appear when a run of its shape plan needs them.
 korch_status make_executors(korch_instance* instance, const Workers& workers, Schedule schedule) {
-  instance->executors = static_cast<Executor**>(calloc(korch_model.variant_count, sizeof(Executor*)));
+  instance->executors = static_cast<Executor**>(calloc(korch_model.shape_plan_count, sizeof(Executor*)));
   if (instance->executors == nullptr) return KORCH_OUT_OF_MEMORY;
-  for (uint32_t v = 0; v < korch_model.variant_count; ++v) {
+  for (uint32_t v = 0; v < korch_model.shape_plan_count; ++v) {
     RunStatus status;
-    instance->executors[v] = Executor::create(&korch_model.variants[v].program, korch_model.weights, workers,
-                                              &status, nullptr, schedule);
+    instance->executors[v] = Executor::create(&korch_model.shape_plans[v].program, korch_model.weights,
+                                              workers, &status, nullptr, schedule);
     if (status.error != RunError::none) return static_cast<korch_status>(status.error);
   }
   return KORCH_OK;
 }
 
 void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
-  const int64_t* bounds = korch_model.variants[instance->variant].output_dims[output];
+  const int64_t* bounds = korch_model.shape_plans[instance->shape_plan].output_dims[output];
   for (uint32_t i = 0; i < korch_info.outputs[output].rank; ++i) dims[i] = bounds[i];
   for (uint64_t i = 0; i < korch_model.extent_count; ++i)
     if (korch_model.extents[i].output == output) dims[korch_model.extents[i].axis] = instance->extents[i];
@@ -139,11 +139,11 @@ void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
 
 // False when an extent is none that its bound allows.
 bool pack_outputs(korch_instance* instance) {
-  const Variant& variant = korch_model.variants[instance->variant];
+  const ShapePlan& shape_plan = korch_model.shape_plans[instance->shape_plan];
   for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
     const korch::rt::OutputExtent& extent = korch_model.extents[i];
-    if (variant.extents[i] >= 0) instance->extents[i] = variant.extents[i];
-    const int64_t bound = variant.output_dims[extent.output][extent.axis];
+    if (shape_plan.extents[i] >= 0) instance->extents[i] = shape_plan.extents[i];
+    const int64_t bound = shape_plan.output_dims[extent.output][extent.axis];
     if (instance->extents[i] < 0 || instance->extents[i] > bound) return false;
   }
   for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
@@ -155,35 +155,35 @@ bool pack_outputs(korch_instance* instance) {
     if (elements == 0) continue;
     read_dims(instance, output, instance->dims);
     korch::rt::pack(instance->outputs[output], tensor.size_bytes / elements, tensor.rank,
-                    variant.output_dims[output], instance->dims);
+                    shape_plan.output_dims[output], instance->dims);
   }
   return true;
 }
 
 // The one that takes the least of those for extents as large as these.
-uint32_t variant_for(const int64_t* extents) {
+uint32_t shape_plan_for(const int64_t* extents) {
   uint32_t best = 0;
-  for (uint32_t v = 1; v < korch_model.variant_count; ++v) {
-    const Variant& variant = korch_model.variants[v];
-    bool is_enough = variant.predicted_us < korch_model.variants[best].predicted_us;
+  for (uint32_t v = 1; v < korch_model.shape_plan_count; ++v) {
+    const ShapePlan& shape_plan = korch_model.shape_plans[v];
+    bool is_enough = shape_plan.predicted_us < korch_model.shape_plans[best].predicted_us;
     for (uint32_t d = 0; d < korch_info.dimension_count; ++d)
-      is_enough = is_enough && extents[d] <= variant.bounds[d];
+      is_enough = is_enough && extents[d] <= shape_plan.bounds[d];
     if (is_enough) best = v;
   }
   return best;
 }
 
 // As korch_model_info counts the steps.
-uint32_t described_step(const Variant& variant, uint32_t step) {
-  const uint32_t steps = variant.program.step_count - variant.copy_count;
-  return step < steps ? variant.first_step + step : variant.first_copy + (step - steps);
+uint32_t described_step(const ShapePlan& shape_plan, uint32_t step) {
+  const uint32_t steps = shape_plan.program.step_count - shape_plan.copy_count;
+  return step < steps ? shape_plan.first_step + step : shape_plan.first_copy + (step - steps);
 }
 
 // Tells observers, and who wants durations, of steps as they are described.
 class DescribedRun {
  public:
-  DescribedRun(const Variant& variant, const korch_run_options& wanted)
-      : variant_(variant), wanted_(wanted) {}
+  DescribedRun(const ShapePlan& shape_plan, const korch_run_options& wanted)
+      : shape_plan_(shape_plan), wanted_(wanted) {}
   ~DescribedRun() { free(step_us_); }
   DescribedRun(const DescribedRun&) = delete;
   DescribedRun& operator=(const DescribedRun&) = delete;
@@ -192,7 +192,7 @@ class DescribedRun {
     RunOptions options;
     options.cancel = wanted_.cancel;
     if (wanted_.step_us != nullptr) {
-      step_us_ = static_cast<double*>(calloc(variant_.program.step_count + 1, sizeof(double)));
+      step_us_ = static_cast<double*>(calloc(shape_plan_.program.step_count + 1, sizeof(double)));
       if (step_us_ == nullptr) return {RunError::out_of_memory, -1};
       options.step_us = step_us_;
     }
@@ -200,21 +200,21 @@ class DescribedRun {
     if (wanted_.observe != nullptr)
       options.observe = [](void* user, uint32_t step, void* const* args) {
         const auto* self = static_cast<const DescribedRun*>(user);
-        self->wanted_.observe(self->wanted_.user, described_step(self->variant_, step), args);
+        self->wanted_.observe(self->wanted_.user, described_step(self->shape_plan_, step), args);
       };
     if (wanted_.observe_slices != nullptr) options.on_slices = {tell_of_slices, this};
     const RunStatus status = executor->run(inputs, outputs, options);
     if (step_us_ == nullptr) return status;
     for (uint32_t s = 0; s < korch_info.step_count; ++s) wanted_.step_us[s] = 0;
-    for (uint32_t s = 0; s < variant_.program.step_count; ++s)
-      wanted_.step_us[described_step(variant_, s)] = step_us_[s];
+    for (uint32_t s = 0; s < shape_plan_.program.step_count; ++s)
+      wanted_.step_us[described_step(shape_plan_, s)] = step_us_[s];
     return status;
   }
 
  private:
   static void tell_of_slices(void* user, const korch::rt::SlicesRun& run) {
     const auto* self = static_cast<const DescribedRun*>(user);
-    const korch_slices slices = {described_step(self->variant_, run.step),
+    const korch_slices slices = {described_step(self->shape_plan_, run.step),
                                  run.phase,
                                  run.begin,
                                  run.end,
@@ -224,7 +224,7 @@ class DescribedRun {
     self->wanted_.observe_slices(self->wanted_.slices_user, &slices);
   }
 
-  const Variant& variant_;
+  const ShapePlan& shape_plan_;
   const korch_run_options& wanted_;
   double* step_us_ = nullptr;
 };
@@ -243,16 +243,16 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
       instance->busy.store(false, std::memory_order_release);
       return KORCH_INVALID_ARGUMENT;
     }
-    instance->variant = variant_for(instance->open_inputs->extents());
-    inputs = instance->open_inputs->within(korch_model.variants[instance->variant].bounds, inputs);
+    instance->shape_plan = shape_plan_for(instance->open_inputs->extents());
+    inputs = instance->open_inputs->within(korch_model.shape_plans[instance->shape_plan].bounds, inputs);
   }
   if (instance->extents != nullptr) {
     memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
     outputs = instance->outputs;
   }
-  const Variant& variant = korch_model.variants[instance->variant];
+  const ShapePlan& shape_plan = korch_model.shape_plans[instance->shape_plan];
   const RunStatus status =
-      DescribedRun(variant, options).run(instance->executors[instance->variant], inputs, outputs);
+      DescribedRun(shape_plan, options).run(instance->executors[instance->shape_plan], inputs, outputs);
   auto result = static_cast<korch_status>(status.error);
   if (result == KORCH_OK && !pack_outputs(instance)) result = KORCH_INTERNAL;
   instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
@@ -260,8 +260,8 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
     snprintf(instance->message, sizeof instance->message, "%s", korch_status_text(result));
   else if (result != KORCH_OK)
     snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
-             described_step(variant, static_cast<uint32_t>(status.step)),
-             variant.program.steps[status.step].name.get());
+             described_step(shape_plan, static_cast<uint32_t>(status.step)),
+             shape_plan.program.steps[status.step].name.get());
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -376,7 +376,7 @@ const char* korch_status_text(korch_status status) {
     case KORCH_DAMAGED:
       return "this executable is damaged: its bytes are not those that korch wrote";
     case KORCH_LOOP_WITHOUT_END:
-      return "a loop did not end within 1048576 steps";
+      return "a loop did not end within 1048576 iterations";
     case KORCH_CANCELLED:
       return "the run was cancelled";
     case KORCH_PARALLEL_FAILED:
@@ -388,7 +388,7 @@ const char* korch_status_text(korch_status status) {
 
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
-  for (uint32_t v = 0; instance->executors != nullptr && v < korch_model.variant_count; ++v)
+  for (uint32_t v = 0; instance->executors != nullptr && v < korch_model.shape_plan_count; ++v)
     Executor::destroy(instance->executors[v], /*workers_live=*/!forked(instance));
   free(instance->executors);
   Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));

@@ -1,12 +1,12 @@
-// What an executable knows of its own bytes: the record in its section .korch.check, written after linking
-// (package/seal.h). korch reads it before it loads a file; the executable compares with what was mapped.
+// An executable's record of its own bytes, in its section .korch.check, written after linking
+// (package/seal.h). korch reads it before it loads a file; the executable compares it with the mapped bytes.
 #pragma once
 
 #include <stdint.h>
 
 namespace korch::rt {
 
-// Raised whenever an executable of before would be misread: by another record, section, table or C interface.
+// Raised when an older executable would be misread: by another record, section, table or C interface.
 constexpr uint32_t kExecutableFormat = 2;
 constexpr uint64_t kCheckMagic = 0x4b48434843524f4b;  // "KORCHCHK"
 
@@ -43,7 +43,7 @@ struct CheckRecord {
   CheckedRange ranges[kMostCheckedRanges];
 };
 
-// Whether what is mapped at `image` is what was written; with `weights` or without.
+// Whether the bytes mapped at `image` are those that were written; with `weights` or without.
 bool intact(const CheckRecord& record, const unsigned char* image, bool weights);
 
 }  // namespace korch::rt

@@ -1,5 +1,5 @@
-// The step executor: runs a Program's steps in order, each phase's slices shared among workers; or its tasks,
-// when what they wait for has happened. Executables and `profile` use this one.
+// The step executor. It runs a Program's steps in order, each phase's slices shared among workers; or its
+// tasks, each when its event has fired. Executables and `profile` use this one.
 #pragma once
 
 #include "korch/plan/program.h"
@@ -66,10 +66,10 @@ class Mapping {
 
 class Executor {
  public:
-  // `program`, which has no fault (plan/model_fault.h), `weights`, who works and `mapping` (null: one of its
-  // own) must outlive the executor. Null with `status` set on failure. A schedule of tasks is for programs
-  // that have some, on two threads or more that serve a board, and runs that nobody times step by step or
-  // observes: else phase follows phase.
+  // `program`, which must have no fault (plan/model_fault.h), `weights`, the workers and `mapping` (null: one
+  // of its own) must outlive the executor. Null with `status` set on failure. A schedule of tasks needs a
+  // program with tasks, and two threads or more that serve a board. Runs that are observed or timed step by
+  // step go phase after phase.
   static Executor* create(const Program* program, const void* weights, const Workers& workers,
                           RunStatus* status, Mapping* mapping = nullptr, Schedule schedule = kAsCompiled);
   // `workers_live` false: in a child after fork, where none of them is.
@@ -79,7 +79,7 @@ class Executor {
   // time.
   RunStatus run(const void* const* inputs, void* const* outputs, const RunOptions& options = {});
 
-  // Address of a byte of the arena, for who prepares or inspects buffers in it.
+  // Address of the arena, to prepare or inspect buffers in it.
   void* arena() const { return arena_; }
 
  private:
@@ -91,7 +91,7 @@ class Executor {
   RunError prepare_launches();
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
-  // What comes behind the step, whose arguments these are; moves them on.
+  // The step after this one, whose arguments are `args`; moves them on.
   uint32_t next_step(uint32_t s, void**& args) const;
   void begin_step(Run* run) const;
   bool go_on(Run* run, int worker);

@@ -9,15 +9,15 @@
  * instances are independent and may be used by different threads at once; one instance serves one caller at a
  * time, in the process that created it.
  *
- * Versions: functions and the ends of structs are added, nothing is taken away or changed. A program made for
- * version N runs executables of N and later; korch_describe()->api_version tells an executable's. Structs of
- * options begin with their size, struct_size = sizeof(the struct), the rest being 0 or what is wanted:
- * shorter ones, of a program made before, are taken; of longer ones, what this executable does not know must
- * be 0.
+ * Versions: new versions add functions, and fields at the ends of structs; nothing is removed or changed. A
+ * program made for version N runs executables of N and later; korch_describe()->api_version is an
+ * executable's. Structs of options begin with their size, struct_size = sizeof(the struct); set the other
+ * fields to 0 or to a value. Shorter structs, of an older program, are accepted. Longer ones are accepted if
+ * the fields that this executable does not know are 0.
  *
- * Memory: what korch_describe tells lives as long as the executable is loaded. Options are read during the
- * call; a pool, and what `parallel_user` points to, are used until the instance is freed. Buffers of inputs
- * and outputs are the caller's and used during the run alone. */
+ * Memory: the data of korch_describe live as long as the executable is loaded. Options are read during the
+ * call. A pool, and the data behind `parallel_user`, are used until the instance is freed. Buffers of inputs
+ * and outputs are the caller's, and used only during the run. */
 #ifndef KORCH_H
 #define KORCH_H
 
@@ -51,7 +51,7 @@ typedef enum korch_status {
   /* since version 3 */
   KORCH_CANCELLED = 11,       /* the run was ended by its `cancel`; outputs are incomplete */
   KORCH_PARALLEL_FAILED = 12, /* korch_parallel did not run every task once; outputs are incomplete */
-  KORCH_LOOP_WITHOUT_END = 13 /* a loop did not end within 1048576 steps; outputs are incomplete */
+  KORCH_LOOP_WITHOUT_END = 13 /* a loop did not end within 1048576 iterations; outputs are incomplete */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
@@ -62,7 +62,7 @@ typedef struct korch_tensor_info {
   const char* dtype;
   uint32_t rank;
   const int64_t* dims;
-  uint64_t size_bytes; /* that a buffer for it must have */
+  uint64_t size_bytes; /* of a buffer for it */
 } korch_tensor_info;
 
 /* An extent that each run tells (korch_run_options::input_dims): `least` to `most`. */
@@ -71,7 +71,7 @@ typedef struct korch_dimension {
   int64_t least, most;
 } korch_dimension;
 
-/* An axis of an input that has it. */
+/* An axis of an input whose extent is a dimension's. */
 typedef struct korch_open_axis {
   uint32_t input, axis;
   uint32_t dimension; /* into korch_model_info::dimensions */
@@ -101,8 +101,8 @@ typedef struct korch_instance korch_instance;
 /* Called after each step with the addresses its kernel worked on: inputs, constants, outputs, temporaries. */
 typedef void (*korch_observer)(void* user, uint32_t step, void* const* args);
 
-/* Slices [begin, end) of a phase of a step that a thread of the run has run: the caller's number is 0. Times
- * in microseconds, of CLOCK_MONOTONIC. */
+/* Slices [begin, end) of a phase of a step, and the thread that ran them: the caller's number is 0. Times in
+ * microseconds, of CLOCK_MONOTONIC. */
 typedef struct korch_slices {
   uint32_t step, phase;
   int64_t begin, end;
@@ -128,8 +128,8 @@ typedef struct korch_options {
    * off the processor on which korch_run is called, by their affinity. */
   int32_t threads;
   /* 1: `parallel` runs all tasks at the same time, each on a thread of its own, so that they may wait for
-   * each other: it is called once per run, else (0) once for every phase of a kernel that has work for two.
-   */
+   * each other. Then it is called once per run. 0: it is called for every phase of a kernel that has work for
+   * two threads. */
   int32_t concurrent;
   /* The caller's threads instead of own ones: called with `parallel_user`, from korch_run, with `threads`
    * tasks or fewer. */
@@ -137,14 +137,14 @@ typedef struct korch_options {
   void* parallel_user;
   /* Or this pool's, which must live until the instance is freed. */
   korch_pool* pool;
-  /* For so many microseconds the instance's own threads look for work before they sleep, whether a run goes
-   * on or the last one ended: who calls every millisecond and asks for 2000 meets them awake, and pays with
-   * their processors. 0: 50, about what a sleep and a wake-up cost, at first, then 6 to 200, as waits show to
-   * be worth while; -1: they sleep at once. Up to 10000000. Since version 4. */
+  /* The instance's own threads look for work for this many microseconds before they sleep, during a run and
+   * after it. A program that calls every millisecond and sets 2000 finds them awake; their processors are
+   * busy meanwhile. 0: 50 at first, about the cost of a sleep and a wake-up, then 6 to 200, by the waits so
+   * far. -1: they sleep at once. Up to 10000000. Since version 4. */
   int32_t spin_us;
-  /* How the instance's own threads share the work (pools and `parallel` know one way, 1). 0: as compiled; 1:
-   * a kernel's phase begins when the one before it has ended; 2: pieces of kernels run when what they read is
-   * there, on whichever thread is free. Results are the same. Since version 5. */
+  /* How the instance's own threads share the work. 0: as compiled; 1: a kernel's phase begins when the one
+   * before it has ended; 2: a piece of a kernel runs when its inputs are ready, on any free thread. Pools and
+   * `parallel` always use 1. Results are the same. Since version 5. */
   int32_t schedule;
 } korch_options;
 
@@ -155,28 +155,27 @@ typedef struct korch_run_options {
   void* user;
   /* When it is no longer 0, the run ends after the slices that are being computed, with KORCH_CANCELLED,
    * unless it was complete before; the instance can run again. A run that waits for a pool ends when its turn
-   * comes. Read atomically during the run; whoever sets it does so atomically (std::atomic<int32_t>,
-   * __atomic_store_n). */
+   * comes. Read atomically during the run; set it atomically (std::atomic<int32_t>, __atomic_store_n). */
   const int32_t* cancel;
   /* One per input: its extents, as many numbers as its rank, of the dense row-major tensor that its buffer
    * holds. Null, or null for an input: those of korch_describe. Only open axes may differ from these, by an
    * extent that their dimension allows, the same on all of its axes; else KORCH_INVALID_ARGUMENT
    * (korch_last_error tells why), and nothing is read or written. Since version 5. */
   const int64_t* const* input_dims;
-  /* Told of all slices, with `slices_user`: who ran what, and when. The run goes on as without, only that
-   * each piece takes two looks at the clock. Since version 6. */
+  /* Called for all slices, with `slices_user`: which thread ran them, and when. The run is the same as
+   * without it, except that the clock is read twice for each piece. Since version 6. */
   korch_slice_observer observe_slices;
   void* slices_user;
 } korch_run_options;
 
 KORCH_API const korch_model_info* korch_describe(void);
 
-/* Compares all that is mapped from the file with the checksums in it: KORCH_OK or KORCH_DAMAGED. Reads every
- * weight, which takes as long as the memory or the disk takes. */
+/* Compares all bytes that are mapped from the file with its checksums: KORCH_OK or KORCH_DAMAGED. Reads every
+ * weight, at the speed of the memory or the disk. */
 KORCH_API korch_status korch_check(void);
 
 /* options: null for none. Checks as korch_check does, all but the weights. Results are bit-identical for any
- * number of threads, whosoever they are. Since version 3. */
+ * number of threads and for the caller's threads. Since version 3. */
 KORCH_API korch_status korch_create_with(const korch_options* options, korch_instance** instance);
 
 /* Short for korch_create_with; threads 0: as compiled. */
@@ -210,8 +209,8 @@ KORCH_API korch_status korch_pool_create(int threads, korch_pool** pool);
 /* Not while an instance has it. Since version 3. */
 KORCH_API void korch_pool_free(korch_pool* pool);
 
-/* Of the last run of this instance: what went wrong and in which step; "" when nothing did. Calls that ended
- * in KORCH_BUSY or KORCH_FORKED were no runs. The text stays until the next run or korch_free. */
+/* The error of the last run of this instance, with its step; "" if there was none. Calls that ended in
+ * KORCH_BUSY or KORCH_FORKED were no runs. The text stays until the next run or korch_free. */
 KORCH_API const char* korch_last_error(const korch_instance* instance);
 
 /* A sentence for a status, also when korch_create gave no instance. */

@@ -1,4 +1,4 @@
-// What a launch of a step is predicted to take (docs/design/launch.md).
+// The predicted time of a kernel variant of a step (docs/design/launch.md).
 #pragma once
 
 #include "korch/plan/program.h"
@@ -22,11 +22,11 @@ inline double ratio_at(const double* over, const double* under, double x, double
   return polynomial(over, x, y) / polynomial(under, x, y);
 }
 
-// How much less another way must take than the step's own, which was chosen among other kernels and for what
-// stands around it: costs of kernels alone differ from what they take in a network.
+// The share of the step's own time that another variant may take at most. The step's own kernel was chosen
+// among others, for its neighbours: times of kernels alone differ from those in a network.
 constexpr double kWorthAnother = 0.95;
 
-// By what launches are compared.
+// The number by which variants are compared.
 inline double launch_rank(double us, uint32_t launch) {
   return launch == 0 ? us * kWorthAnother : us;
 }

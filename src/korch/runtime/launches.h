@@ -1,11 +1,11 @@
-// Other ways to run a step, and which of them a run takes (docs/design/launch.md).
+// Kernel variants of a step, and which of them a run takes (docs/design/launch.md).
 #pragma once
 
 #include "korch/plan/program.h"
 
 namespace korch::rt {
 
-// Calls function(step) for the step and each other way to launch it.
+// Calls function(step) for the step and each other variant.
 template <typename Function>
 void for_each_launch(const Step& step, const Function& function) {
   function(step);
@@ -13,14 +13,14 @@ void for_each_launch(const Step& step, const Function& function) {
     function(step.launches->others[l]);
 }
 
-// Of all of these, which an executor keeps one after the other.
+// The number of arguments of all of these; an executor keeps them one after the other.
 inline uint32_t all_args(const Step& step) {
   uint32_t count = 0;
   for_each_launch(step, [&](const Step& launch) { count += launch.arg_count; });
   return count;
 }
 
-// A way to run a step, and where its arguments stand, behind those of the ways before.
+// A variant, and its arguments, which stand behind those of the variants before.
 struct Launch {
   const Step* step = nullptr;
   void** args = nullptr;
@@ -32,16 +32,17 @@ inline Launch launch_of(const Step& step, uint32_t launch, void** args) {
   return {&step.launches->others[launch - 1], args};
 }
 
-// Which launch of each step a run takes, by its extents; remembered, so that extents that come again cost a
-// comparison. Belongs to one executor, and is used of each step by whoever carries a run on, one at a time.
+// Chooses the variant of each step by a run's extents. Choices are remembered, so that extents that come
+// again cost a comparison. Belongs to one executor; the worker that carries a run on uses it, one at a time
+// for each step.
 class Launches {
  public:
-  // Of a program some of whose steps have launches; null when there is no memory. `program` outlives it.
+  // For a program with variants of some steps; null when there is no memory. `program` outlives it.
   static Launches* create(const Program* program);
   static void destroy(Launches* launches);
 
-  // The launch for the extents at the step's arguments. `tries` is set where the costs do not tell: the
-  // caller then says what the launch took, unless it failed.
+  // The variant for the extents at the step's arguments. `tries` is set if the costs do not decide: the
+  // caller then notes the time that the variant took, unless it failed.
   uint32_t choose(uint32_t step, void* const* args, bool* tries);
   void note(uint32_t step, double us);
 

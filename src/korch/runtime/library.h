@@ -1,6 +1,5 @@
-// Library calls: what stands behind a Kernel without source, the runtime's own functions. One table
-// (library.cpp) names every function that a step may call, so that a call is found by pointer in this process
-// and by symbol when an executable is linked.
+// Library calls, for Kernels without source. One table (library.cpp) names every function that a step may
+// call, so that a call is found by pointer in this process and by symbol when an executable is linked.
 #pragma once
 
 #include "korch/plan/program.h"

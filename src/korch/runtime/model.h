@@ -1,4 +1,4 @@
-// What `package` writes into an executable for the C interface (c_api.cpp).
+// Data that `package` writes into an executable for the C interface (c_api.cpp).
 #pragma once
 
 #include "korch/plan/program.h"

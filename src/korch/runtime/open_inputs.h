@@ -11,12 +11,12 @@ class OpenInputs {
   static OpenInputs* create(const Model* model, const korch_model_info* info);
   static void destroy(OpenInputs* inputs);
 
-  // The extents of this run, from `dims` as in korch_run_options. False, with a sentence in `message`, when
-  // they are none that the dimensions allow.
+  // Reads the extents of this run from `dims`, as in korch_run_options. False, with a sentence in `message`,
+  // if the dimensions do not allow them.
   bool read(const int64_t* const* dims, char* message, uint64_t message_bytes);
   const int64_t* extents() const { return extents_; }  // of each dimension
-  // What an executor reads: the caller's buffers, or copies of them within `bounds` of each dimension, then
-  // the extents. What lies beyond the extents in a copy is undefined.
+  // The inputs for an executor: the caller's buffers, or copies of them within `bounds` of each dimension,
+  // then the extents. Elements beyond the extents of a copy are undefined.
   const void* const* within(const int64_t* bounds, const void* const* inputs);
 
  private:

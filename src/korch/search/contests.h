@@ -1,4 +1,5 @@
-// Plans run whole against each other: kernels measured one by one do not tell what they do to each other.
+// Whole plans run against each other, since kernels measured one by one do not show what they do to each
+// other.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// All that is known of what the columns of a program cost, and what stands for those that nobody has looked
-// at: analytic bounds, or bounds that learn. The costs in the program's columns are the book's.
+// All known costs of a program's columns, and the bounds that stand for the others: analytic, or learned. The
+// costs in the program's columns are the book's.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,9 @@ class CostBook {
   // All outlive it.
   CostBook(const Graph& graph, Columns& columns, CostSource& source, CostBookOptions options = {});
 
-  // Looks at the cost of these columns, quickly the first time and thoroughly the second, which is final: of
-  // many quick looks the lowest is flattery. Every column of the same key gets the same cost; what cannot be
-  // built leaves the program.
+  // Looks at the kernels of these columns, quickly the first time and thoroughly the second. The second look
+  // is final: the lowest of many quick looks would be too low. Every column of the same key gets the same
+  // cost; columns that cannot be built leave the program.
   void measure(const std::vector<int>& columns);
   // One more look at those of these columns that may cost less.
   void look_again(const std::vector<int>& columns);
@@ -47,17 +47,17 @@ class CostBook {
   // are measured, and bounds learn from now on.
   void learn();
   bool is_learning() const { return learned_.has_value(); }
-  // At those whose cost is unusual for their work, and those that cost `much_us`, for what is fused with them
-  // is bounded by it. Later than their first look, so that what disturbed that is over.
+  // At those whose cost is unusual for their work, and those that cost `much_us`, since it bounds all kernels
+  // that they are fused into. Later than their first look, so that the disturbance of that is over.
   void look_again_at_linear_alone(double much_us);
-  // While it learns: what a probe shows to be hopeless leaves the program, except for columns that
-  // `is_spared`. How many there were.
+  // While it learns: implementations that the probes show to be hopeless leave the program, except for
+  // columns that `is_spared`. Returns their number.
   int drop_dominated(const std::function<bool(int column)>& is_spared);
 
   // Somebody has looked at its cost, whatever the care.
   bool is_known(int column) const { return is_known_[column]; }
-  // Different kernels that the program may choose, how many of them somebody has looked at, and how many of
-  // these cost less than their analytic bound, or than what was learned of their kind until then.
+  // The numbers of different kernels that the program may choose, of those with a look, and of those that
+  // cost less than their analytic bound, or less than the bound learned from their kind until then.
   int kernels() const;
   int measured() const;
   int bound_violations() const;

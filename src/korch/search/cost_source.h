@@ -1,4 +1,4 @@
-// Where the search's costs come from: kernels that are built and run (bank_costs.h), or what a test makes up.
+// The source of the search's costs: kernels that are built and run (bank_costs.h), or made-up costs in tests.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ class CostSource {
  public:
   virtual ~CostSource() = default;
 
-  // One look at the kernel of each of these columns; no two share a kernel. In their order, what it costs, or
-  // why there is no such kernel.
+  // One look at the kernel of each of these columns; no two share a kernel. In their order, its cost, or why
+  // there is no such kernel.
   virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
-  // What the column's kernel cost where it was measured for the same device, if that is known.
+  // The column's cost on an equal device that measured it, if that is known.
   virtual std::optional<Cost> carried(int) { return std::nullopt; }
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;

@@ -27,9 +27,9 @@ char layout_letter(const Layout& layout) {
 }
 
 // Which layouts are read and made, however often.
-std::string layouts_text(const Implementation& way) {
+std::string layouts_text(const Implementation& implementation) {
   std::string text;
-  for (const std::vector<Layout>* list : {&way.input_layouts, &way.output_layouts}) {
+  for (const std::vector<Layout>* list : {&implementation.input_layouts, &implementation.output_layouts}) {
     std::set<char> letters;
     for (const Layout& layout : *list) letters.insert(layout_letter(layout));
     text += ' ' + std::string(letters.begin(), letters.end());
@@ -58,8 +58,9 @@ Work work_of(const Graph& graph, const Candidate& candidate) {
           fmt::format("{}{}{}", linear ? "linear " : "", before ? "before " : "", reduces ? "reduce" : "")};
 }
 
-std::string kernel_name(const Implementation& way) {
-  return fmt::format("{} {}{}", way.family, kind_of(way.schedule), layouts_text(way));
+std::string kernel_name(const Implementation& implementation) {
+  return fmt::format("{} {}{}", implementation.family, kind_of(implementation.schedule),
+                     layouts_text(implementation));
 }
 
 // Narrow first; sizes in powers of four of the bound.
@@ -67,8 +68,8 @@ std::vector<std::string> kind_names(const Graph& graph, const Columns& columns, 
   if (info.kind == ColumnInfo::Kind::view) return {};
   const int size = static_cast<int>(std::floor(std::log2(info.bound_us) / 2));
   if (info.kind == ColumnInfo::Kind::reorder) return {fmt::format("reorder {}", size), "reorder"};
-  const Implementation& way = info.implementation;
-  const std::string kernel = kernel_name(way);
+  const Implementation& implementation = info.implementation;
+  const std::string kernel = kernel_name(implementation);
   const Work work = work_of(graph, columns.candidates[info.candidate]);
   return {fmt::format("{} {} {}", kernel, work.exact, size),
           fmt::format("{} {} {}", kernel, work.broad, size), fmt::format("{} {}", kernel, work.broad)};

@@ -1,7 +1,7 @@
-// Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only, and kernels of one
-// kind stay away from them by a factor that the measurements of that kind soon tell: the least factor seen,
-// times a margin. No proof stands behind such a bound, as behind a learned quantile of a distribution; what
-// is measured below it is counted (docs/design/search.md).
+// Lower bounds on latency that learn. The analytic bound (columns.h) knows peaks only. Kernels of one kind
+// are slower than it by a factor that measurements of that kind show. So the learned bound is the analytic
+// one times the least factor seen, times a margin. No proof stands behind it; measurements below it are
+// counted (docs/design/search.md).
 #pragma once
 
 #include <limits>
@@ -22,12 +22,11 @@ class LearnedBounds {
   void correct(int column, double cost_us);
   // Better measurements of linear primitives alone.
   void correct_plain(std::vector<double> plain_us) { plain_us_ = std::move(plain_us); }
-  // Whether its known cost is much higher, for its work, than others of its kind showed: something may have
-  // disturbed it.
+  // Whether its known cost is much higher, for its work, than the costs of others of its kind: something may
+  // have disturbed it.
   bool is_unusual(int column) const;
-  // Microseconds; at least the analytic bound, nearly what the linear primitive costs alone, and nearly what
-  // a kernel costs that computes a part of it. Falls when a kind turns out to be faster than what was seen of
-  // it.
+  // Microseconds; at least the analytic bound, nearly the cost of the linear primitive alone, and nearly the
+  // cost of a kernel that computes a part of it. Falls when a kind turns out to be faster.
   double bound_us(int column) const;
 
  private:
@@ -35,8 +34,8 @@ class LearnedBounds {
     int count = 0;
     double least = std::numeric_limits<double>::infinity();  // cost / analytic bound
   };
-  // A kernel of the same kind for a part of the same primitives, and what it may spend on reading what the
-  // whole need not read.
+  // A kernel of the same kind for a part of the same primitives, and the time that it may spend reading
+  // operands which the whole need not read.
   struct Part {
     int column;  // the first of its key
     double saved_us;

@@ -1,5 +1,5 @@
-// Plans for workers that do not wait for each other: what a kernel leaves idle while it runs alone, others
-// may use (docs/design/search.md, "Overlap").
+// Plans for workers that do not wait for each other: other kernels may use the workers that a kernel leaves
+// idle (docs/design/search.md, "Overlap").
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace korch {
 // Of a column's kernel, by CostSource.
 using HasRounds = std::function<bool(int column)>;
 
-// Of the columns of a plan, in an order that can run, those that others may run beside: neither needs the
+// The columns of a plan, given in an order that can run, beside which others may run: neither needs the
 // other's results, or gets them round after round.
 std::vector<int> beside_others(const Columns& columns, const std::vector<int>& plan,
                                const HasRounds& has_rounds);
@@ -35,8 +35,8 @@ struct OverlapPlan {
   double simulated_us = 0;  // as a task graph
 };
 
-// A plan whose task graph ends clearly sooner than the given one's. Nothing where there is none, where no
-// kernel of the given one may run beside another, or where plans have no task graphs.
+// A plan whose task graph ends clearly sooner than the given one's. Nothing if there is none, if no kernel of
+// the given plan may run beside another, or if plans have no task graphs.
 std::optional<OverlapPlan> overlapping_plan(const OverlapRequest& request);
 
 }  // namespace korch

@@ -1,5 +1,4 @@
-// What the machine's peaks say of kernels: lower bounds on latency; and what measured kernels say of the
-// peaks.
+// Lower bounds on kernels from the machine's peaks, and peaks that measured kernels disprove.
 #pragma once
 
 #include <optional>

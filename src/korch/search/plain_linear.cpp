@@ -12,7 +12,7 @@ namespace {
 constexpr double kClearlySlower = 1.25;
 constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
-// The linear primitive, of three stages the last, and how many primitives it is.
+// The linear primitive, of three parts the last, and how many primitives it is.
 struct Core {
   NodeId node = kNoId;
   ValueId data = kNoId, result = kNoId;
@@ -26,12 +26,12 @@ Core core_of(const Graph& graph, const Candidate& candidate) {
   }
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
-    const LinearStage stage = info(node.op).fusing.stage;
+    const LinearPart part = info(node.op).fusing.part;
     if (core.node == kNoId) break;
-    if (stage == LinearStage::data && node.outputs[0] == core.data) {
+    if (part == LinearPart::data && node.outputs[0] == core.data) {
       core.data = node.inputs[0];
       core.primitives += 1;
-    } else if (stage == LinearStage::result && node.inputs[0] == core.result) {
+    } else if (part == LinearPart::result && node.inputs[0] == core.result) {
       core.node = id;
       core.result = node.outputs[0];
       core.primitives += 1;
@@ -72,7 +72,7 @@ Layout result_layout(const Graph& graph, const Implementation& implementation, V
 
 PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(graph), columns_(columns) {
   linear_of_.assign(columns.infos.size(), kNoId);
-  way_of_.resize(columns.infos.size());
+  form_of_.resize(columns.infos.size());
   for (size_t i = 0; i < columns.infos.size(); ++i) {
     const ColumnInfo& info = columns.infos[i];
     const Column& column = columns.problem.columns[i];
@@ -87,13 +87,13 @@ PlainLinear::PlainLinear(const Graph& graph, const Columns& columns) : graph_(gr
     Linear& entry = linears_[core.node];
     entry.data = core.data;
     entry.result = core.result;
-    way_of_[i] = way_of(candidate, info.implementation, entry);
-    if (candidate.nodes.size() == core.primitives) entry.alone[way_of_[i]].push_back(static_cast<int>(i));
+    form_of_[i] = form_of(candidate, info.implementation, entry);
+    if (candidate.nodes.size() == core.primitives) entry.alone[form_of_[i]].push_back(static_cast<int>(i));
   }
 }
 
-PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implementation& implementation,
-                                     const Linear& linear) const {
+PlainLinear::LinearForm PlainLinear::form_of(const Candidate& candidate, const Implementation& implementation,
+                                             const Linear& linear) const {
   return {implementation.family + algorithm_of(implementation.schedule),
           data_layout(graph_, candidate, implementation, linear.data),
           result_layout(graph_, implementation, linear.result)};
@@ -102,7 +102,7 @@ PlainLinear::Way PlainLinear::way_of(const Candidate& candidate, const Implement
 std::vector<int> PlainLinear::probes() const {
   std::vector<int> result;
   for (const auto& [node, linear] : linears_) {
-    for (const auto& [way, columns] : linear.alone)
+    for (const auto& [form, columns] : linear.alone)
       result.insert(result.end(), columns.begin(), columns.end());
     for (const auto& [ends, column] : reorders_)
       if (ends.first.value == linear.data || ends.first.value == linear.result) result.push_back(column);
@@ -110,9 +110,9 @@ std::vector<int> PlainLinear::probes() const {
   return result;
 }
 
-double PlainLinear::alone_us(const Linear& linear, const Way& way) const {
+double PlainLinear::alone_us(const Linear& linear, const LinearForm& form) const {
   double best = kNoTime;
-  const auto found = linear.alone.find(way);
+  const auto found = linear.alone.find(form);
   if (found == linear.alone.end()) return best;
   for (int column : found->second) best = std::min(best, columns_.problem.columns[column].cost_us);
   return best;
@@ -124,11 +124,12 @@ double PlainLinear::reorder_us(ValueId value, const Layout& from, const Layout& 
   return found == reorders_.end() ? kNoTime : columns_.problem.columns[found->second].cost_us;
 }
 
-bool PlainLinear::clearly_better(const Linear& linear, const Way& way, const Way& other) const {
-  const double alone = alone_us(linear, way);
+bool PlainLinear::clearly_better(const Linear& linear, const LinearForm& form,
+                                 const LinearForm& other) const {
+  const double alone = alone_us(linear, form);
   if (alone == kNoTime) return false;
-  return alone > kClearlySlower * (alone_us(linear, other) + reorder_us(linear.data, way.data, other.data) +
-                                   reorder_us(linear.result, other.result, way.result));
+  return alone > kClearlySlower * (alone_us(linear, other) + reorder_us(linear.data, form.data, other.data) +
+                                   reorder_us(linear.result, other.result, form.result));
 }
 
 std::vector<bool> PlainLinear::dominated() const {
@@ -136,11 +137,11 @@ std::vector<bool> PlainLinear::dominated() const {
   for (size_t i = 0; i < linear_of_.size(); ++i)
     if (linear_of_[i] != kNoId) by_candidate[columns_.infos[i].candidate].push_back(static_cast<int>(i));
   std::vector<bool> result(linear_of_.size(), false);
-  for (const auto& [candidate, ways] : by_candidate)
-    for (int column : ways) {
+  for (const auto& [candidate, columns] : by_candidate)
+    for (int column : columns) {
       const Linear& linear = linears_.at(linear_of_[column]);
-      result[column] = std::any_of(ways.begin(), ways.end(), [&](int other) {
-        return clearly_better(linear, way_of_[column], way_of_[other]);
+      result[column] = std::any_of(columns.begin(), columns.end(), [&](int other) {
+        return clearly_better(linear, form_of_[column], form_of_[other]);
       });
     }
   return result;
@@ -150,7 +151,7 @@ std::vector<double> PlainLinear::plain_costs_us() const {
   std::vector<double> result(linear_of_.size(), 0);
   for (size_t i = 0; i < linear_of_.size(); ++i) {
     if (linear_of_[i] == kNoId) continue;
-    const double alone = alone_us(linears_.at(linear_of_[i]), way_of_[i]);
+    const double alone = alone_us(linears_.at(linear_of_[i]), form_of_[i]);
     if (alone != kNoTime) result[i] = alone;
   }
   return result;

@@ -1,10 +1,10 @@
-// What the kernels of a linear primitive alone tell of the kernels it is fused into.
+// Kernels of a linear primitive alone, and what follows for the kernels that it is fused into.
 //
-// A linear primitive has several implementations in several layouts, and is in hundreds of candidates with
-// every combination of what surrounds it. Alone it is one kernel per implementation: these are measured
-// first. They bound their fused relatives from below (the same arithmetic, plus more), and an implementation
-// that is clearly slower than another one with the layout changes that would make up for it is not tried in
-// any candidate that the other one serves too.
+// A linear primitive has several implementations in several layouts, and is in hundreds of candidates. Alone
+// it is one kernel per implementation; these are measured first. Their costs bound the fused kernels from
+// below (the same arithmetic, plus more). And an implementation may be clearly slower than another one
+// together with the layout changes between the two. It is not tried in any candidate that the other one
+// serves too.
 #pragma once
 
 #include <vector>
@@ -26,26 +26,27 @@ class PlainLinear {
   std::vector<double> plain_costs_us() const;
 
  private:
-  // An implementation as far as it is the same alone and fused.
-  struct Way {
-    std::string variant;
+  // The parts of an implementation that are the same alone and fused.
+  struct LinearForm {
+    std::string algorithm;  // with the family
     Layout data, result;
-    auto operator<=>(const Way&) const = default;
+    auto operator<=>(const LinearForm&) const = default;
   };
   struct Linear {
     ValueId data = kNoId, result = kNoId;
-    std::map<Way, std::vector<int>> alone;  // columns
+    std::map<LinearForm, std::vector<int>> alone;  // columns
   };
 
-  Way way_of(const Candidate& candidate, const Implementation& implementation, const Linear& linear) const;
-  double alone_us(const Linear& linear, const Way& way) const;
+  LinearForm form_of(const Candidate& candidate, const Implementation& implementation,
+                     const Linear& linear) const;
+  double alone_us(const Linear& linear, const LinearForm& form) const;
   double reorder_us(ValueId value, const Layout& from, const Layout& to) const;
-  bool clearly_better(const Linear& linear, const Way& way, const Way& other) const;
+  bool clearly_better(const Linear& linear, const LinearForm& form, const LinearForm& other) const;
 
   const Graph& graph_;
   const Columns& columns_;
   std::vector<NodeId> linear_of_;  // by column: the last node of what is plain; kNoId: none
-  std::vector<Way> way_of_;
+  std::vector<LinearForm> form_of_;
   std::map<NodeId, Linear> linears_;
   std::map<std::pair<TensorKey, TensorKey>, int> reorders_;  // by what is read and made
 };

@@ -12,7 +12,7 @@
 
 namespace korch {
 
-// A step of whose outputs a run may need a part.
+// A step whose outputs a run may need in part.
 struct OpenStep {
   int column = -1;
   std::vector<LimitedOutput> outputs;
@@ -39,12 +39,12 @@ std::vector<int> made_by(const Plan& plan);
 // The request by which the bank knows a kernel or reorder column.
 KernelRequest kernel_request(const Graph& graph, const Columns& columns, int column);
 
-// Every kernel of `chosen` is in the bank. The report holds what the plan itself tells; the caller fills the
-// rest.
+// Every kernel of `chosen` is in the bank. The report has the figures of the plan itself; the caller fills in
+// the others.
 BuiltPlan build_plan(const Graph& graph, const Columns& columns, const std::vector<int>& chosen,
                      KernelBank& bank, const Device& target, Accuracy accuracy);
 
-// What the slices of each kernel access (Kernel::accesses), where a tile graph says it: for a plan that is to
+// Adds the accesses of each kernel's slices (Kernel::accesses) if it has a tile graph: for a plan that is to
 // be run by tasks.
 void add_accesses(BuiltPlan& built);
 

@@ -21,11 +21,11 @@ struct RandomPlan {
 };
 
 // The cheapest plan at random costs, found by a narrow regression: every plan that regression can reach has
-// some chance. Costs are drawn per kind of column first (family, layouts, number of outputs, size, views), so
-// that what is rare among columns is not rare among plans; half of the draws also make one column of a random
-// family, or of a random alternative, nearly free and all others that compute something of it dear. What
-// turns out to be refused when it is generated leaves the program, and the draw goes on. Deterministic: the
-// same seed, the same plan.
+// some chance. Each kind of column (family, layouts, number of outputs, size, views) gets a random factor
+// first, so that rare kinds are not rare among plans. Half of the draws also make one column of a random
+// family, or of a random alternative, nearly free, and all others that compute a part of it dear. A column
+// whose kernel is refused leaves the program, and the draw goes on. Deterministic: the same seed, the same
+// plan.
 RandomPlan draw_plan(const Graph& graph, const Columns& columns, KernelBank& bank, uint64_t seed);
 
 // The same as an answer of the solve stage: its costs are the columns', its bound says nothing.

@@ -1,4 +1,4 @@
-// Which slices of a kernel a run can leave out, since all they write is beyond extents that the run has.
+// The slices of a kernel that a run can leave out, since they write only beyond extents of the run.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace korch {
 
-// Slice s has the value (s / stride) % count of a grid variable; those values are needed that are below
-// floor((e * times + plus) / by).
+// Slice s has the value (s / stride) % count of a grid variable; values below floor((e * times + plus) / by)
+// are needed.
 struct SliceLimit {
   int phase = 0;
   int64_t stride = 1, count = 1;
@@ -24,8 +24,9 @@ struct LimitedOutput {
   NeededPart part;  // empty: all of it
 };
 
-// Of each phase whose slices run in any order: all of them (a `count` of 1), where an extent of 0 leaves
-// nothing of any output; of one that writes outputs alone, by the grid's variables, outer ones first.
+// For each phase whose slices run in any order: leaves out all of them (a `count` of 1) if an extent of 0
+// leaves nothing of any output. For a phase that writes outputs alone, also limits by the grid's variables,
+// outer ones first.
 std::vector<SliceLimit> slice_limits(const tile::TileGraph& graph, const std::vector<LimitedOutput>& outputs);
 
 }  // namespace korch

@@ -15,9 +15,9 @@ std::vector<Candidate> unfused_candidates(const Graph& graph);
 using HasKernel = std::function<bool(const Candidate&)>;
 
 struct GreedyOptions {
-  // Per group. What lies between two groups is one Value, so that larger ones would save little; but an
-  // elementwise chain of any length would be one kernel, and the compiler takes more than linear time for its
-  // text. The largest group of a dozen exported networks has 31.
+  // The most primitives of a group. Larger groups would save little, since one Value lies between two groups.
+  // Without a limit an elementwise chain of any length would be one kernel, and the compiler takes more than
+  // linear time for its text. The largest group of a dozen exported networks has 31.
   int max_primitives = 128;
 };
 

@@ -1,5 +1,5 @@
-// What every derivation of a node passes through. In planning's terms, landmarks of the delete relaxation
-// (Keyder, Richter, Helmert: Sound and complete landmarks for and/or graphs, ECAI 2010).
+// Nodes that every derivation of a node passes through. In planning's terms, landmarks of the delete
+// relaxation (Keyder, Richter, Helmert: Sound and complete landmarks for and/or graphs, ECAI 2010).
 #pragma once
 
 #include <cstdint>

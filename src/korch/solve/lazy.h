@@ -1,5 +1,5 @@
-// Lazy measurement (docs/design/solve.md): a plan by lower bounds, costs for what of it is not measured, and
-// another plan, until a plan of measured columns is proven to be the best. The solver measures nothing: it
+// Lazy measurement (docs/design/solve.md): a plan by lower bounds, costs for its unmeasured columns, another
+// plan, and so on, until a plan of measured columns is proven to be the best. The solver measures nothing: it
 // asks.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Question {
   enum class Kind {
     // Better costs of `columns`, which are not measured. The answer's `has_learnt`: whether there are any.
     costs,
-    // Once more the costs of `columns`, which may cost less; the same.
+    // Once more the costs of `columns`, which may be lower now; the same answer.
     second_look,
     // Before the best plan, `columns`, is proven: another one of which something is known, `plan` in the
     // answer,
@@ -63,7 +63,7 @@ class LazySolver {
   LazySolver(const LazySolver&) = delete;
   LazySolver& operator=(const LazySolver&) = delete;
 
-  // The next question, with the answer to the one before. Nothing at the end; when nothing was learnt, that
+  // The next question, given the answer to the one before. Nothing at the end. If nothing was learnt, the end
   // comes with the best plan that is measured throughout (status feasible), if there is one.
   std::optional<Question> next(Answer answer = {});
   LazyResult& result();
@@ -73,8 +73,8 @@ class LazySolver {
   std::unique_ptr<Loop> loop_;
 };
 
-// As solve, among what can be built: shows the columns of a plan and is told whether all of them can be
-// built. Those that cannot have an infinite cost by then.
+// As solve, among columns that can be built: shows the columns of a plan and is told whether all of them can
+// be built. Those that cannot have an infinite cost by then.
 class BuildableSolver {
  public:
   // After the deadline a search for a plan throws BudgetSpent.
@@ -84,7 +84,7 @@ class BuildableSolver {
   BuildableSolver& operator=(const BuildableSolver&) = delete;
 
   std::optional<std::vector<int>> next(bool can_be_built = false);
-  // What building takes is not counted in its seconds.
+  // The time for building does not count in its seconds.
   Solution& result();
 
  private:

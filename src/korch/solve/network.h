@@ -1,4 +1,5 @@
-// The problem as the solver sees it: what cannot matter is gone, what is interchangeable is one.
+// The problem as the solver sees it: without parts that cannot matter, and with interchangeable columns and
+// tensors merged.
 #pragma once
 
 #include <limits>
@@ -21,7 +22,7 @@ struct Arc {
   std::vector<int> covers;   // classes that some of the columns cover without reading them, ascending
 };
 
-// Makes one node of another and computes nothing on the way.
+// Makes one node of another and computes nothing.
 bool is_reorder(const Arc& arc);
 
 // Nodes are the tensors that need a maker and can matter; tensors that turn into each other at no cost

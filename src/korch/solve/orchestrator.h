@@ -23,16 +23,15 @@ class Orchestrator {
   // After the deadline a search for a plan throws BudgetSpent.
   explicit Orchestrator(const Problem& problem, const Deadline& deadline = {});
 
-  // How hard the relaxation is worked on: until a round raises the bound by less than `gain`, relative to it,
-  // or, `in_full`, until no cut is found that its solution violates.
+  // The effort of the relaxation: until a round raises the bound by less than `gain`, relative to it, or,
+  // `in_full`, until no cut is found that its solution violates.
   struct Effort {
     double gain;
     bool in_full;
   };
   static constexpr Effort kQuick = {1e-3, false}, kThorough = {1e-4, true};
 
-  // The relaxation at the problem's present costs: the columns with a positive value are where measuring pays
-  // first.
+  // The relaxation at the problem's present costs: columns with a positive value should be measured first.
   struct Relaxed {
     std::vector<int> columns;
     double bound_us = 0;       // on any plan
@@ -40,8 +39,8 @@ class Orchestrator {
     double seconds = 0;
   };
   Relaxed relax(double time_limit_s, const Effort& effort);
-  // What the multipliers of the last relaxation prove at the problem's present costs, each taken down to what
-  // its cut's arcs can pay.
+  // The bound that the multipliers of the last relaxation prove at the problem's present costs, each reduced
+  // to what its cut's arcs can pay.
   double bound_now() const;
   // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
   // empty). Status optimal where the search was complete; unknown where it found none.
@@ -78,7 +77,8 @@ class Orchestrator {
   // The dual bound that these multipliers prove, whatever the solver says about them; fills reduced_us_ and
   // multipliers_us_.
   double prove_bound(const std::vector<double>& row_duals);
-  // As much of each multiplier as is left of the costs of its cut's arcs, which pay it: a bound.
+  // Reduces each multiplier to what is left of the costs of its cut's arcs, which pay it. Gives the sum, a
+  // bound.
   double take_multipliers(std::vector<double>& left_us) const;
   double take_shares(const std::vector<LandmarkCut>& cuts);
   std::vector<LandmarkCut> violated_cuts(double time_limit_s) const;

@@ -32,8 +32,8 @@ class Regression {
  private:
   friend class RegressionSearch;
 
-  // What can be wanted: nodes, and arcs with several outputs that are paid and wait until everything that may
-  // read them is settled. Numbered such that what something is made from comes before it, circles aside.
+  // Items that can be wanted: nodes, and arcs with several outputs that are paid and wait until all readers
+  // of their outputs are settled. Numbered so that an item's inputs come before it, circles aside.
   struct Item {
     int place;      // shared by what reorders join
     int node = -1;  // or

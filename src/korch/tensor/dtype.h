@@ -59,7 +59,7 @@ struct SmallFormat {
   uint8_t most = 0;             // bits of the largest number
   int nan = -1, infinity = -1;  // bits; -1: there is none
   bool negative_zero = true;
-  // Bits of what is beyond the largest number, where it is not to become that number.
+  // Bits of a number beyond the largest one, unless it becomes the largest one.
   int overflow() const { return infinity >= 0 ? infinity : nan >= 0 ? nan : most; }
   // Bits that stand in for NaN; -0 where there is none.
   int of_nan() const { return nan >= 0 ? nan : 1 << (exponent_bits + mantissa_bits); }

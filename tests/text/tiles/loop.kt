@@ -479,7 +479,7 @@ kernel {
 }
 
 // RUN: tiles loop window_of_a_window
-// The first window is a stage in scratch: composed, the taps of both would multiply.
+// The first window is an intermediate in scratch: composed, the taps of both would multiply.
 graph {
   input %x : f32[1x1x4x6] "x"
   %a = WindowMax(%x) {kernel=[1,3], strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1]}

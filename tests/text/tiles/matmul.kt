@@ -366,16 +366,16 @@ kernel {
   s2: f32[4096] at 8704
   scratch 25088
   phase {
-    for stage in 2 {
+    for k_tile in 2 {
       map k in 16, ry in 1, rx in 64 lanes 4 along k {
-        %0 = in0[k + rx * 32 + stage * 16]
+        %0 = in0[k + k_tile * 16 + rx * 32]
         s0[k * 68 + rx] <- %0
       }
       map k in 16, c in 64 lanes 4 along c {
-        %0 = const0[c + k * 64 + stage * 1024]
+        %0 = const0[c + k * 64 + k_tile * 1024]
         s1[c + k * 68] <- %0
       }
-      reduce add r in 64, c in 64 over k in 16 anew if 0 <= stage <= 0 registers {
+      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers {
         %0 = s0[k * 68 + r]
         %1 = s1[c + k * 68]
         %2 = f32 mul(%0, %1)

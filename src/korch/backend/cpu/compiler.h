@@ -14,7 +14,7 @@ namespace korch {
 Result<std::string> compile_object(const std::string& source, const std::string& code,
                                    const std::vector<const char*>& more = {});
 
-// What compiles such a source in a shell, to the same code: the file's name follows.
+// The shell command that compiles such a source to the same code; the file's name follows it.
 std::string compile_command(const std::string& code);
 
 // Version of compiler and flags, part of cost keys.

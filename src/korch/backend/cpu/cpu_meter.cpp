@@ -317,8 +317,8 @@ class Trial {
   }
 
   const rt::BufferRef* end_of_refs() const { return refs_.data() + refs_.size(); }
-  void add_ref(rt::Region region, int64_t offset) {
-    refs_.push_back({region, 0, static_cast<uint64_t>(offset)});
+  void add_ref(rt::MemoryKind memory, int64_t offset) {
+    refs_.push_back({memory, 0, static_cast<uint64_t>(offset)});
   }
 
   // How much of the program the next run executes; the executor reads it at each run.

@@ -116,7 +116,7 @@ void check(const PackageInput& input) {
   const Plan& plan = *input.plan;
   KORCH_ASSERT(input.objects.size() == plan.kernels.size(), "one object per kernel");
   KORCH_ASSERT(input.constant_bytes.size() == plan.constants.size(), "one blob per constant");
-  KORCH_ASSERT(input.placements.size() == variants_of(plan).size(), "one placement per variant");
+  KORCH_ASSERT(input.placements.size() == shape_plans_of(plan).size(), "one placement per shape plan");
   const auto take_as_many = [&](int kernel, const std::vector<int>& constants) {
     return plan.kernels[static_cast<size_t>(kernel)].constant_packing.size() == constants.size();
   };

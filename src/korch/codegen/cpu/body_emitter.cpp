@@ -163,8 +163,8 @@ BodyEmitter::Operand BodyEmitter::emit_new(int node) {
       return emit_constant(e);
     case ExprKind::load:
       return emit_access(e, node, memory_.pointer(e.buffer), e.coords[0]);
-    case ExprKind::stage: {
-      const StagePlace place = memory_.stage(e);
+    case ExprKind::intermediate: {
+      const IntermediatePlace place = memory_.intermediate(e);
       if (!place.text.empty()) return {place.text, vector};
       return emit_access(e, node, place.pointer, place.offset);
     }

@@ -13,19 +13,19 @@
 
 namespace korch::tile {
 
-// Where a stage's element lies: in memory at pointer[offset], or already in `text` (a vector, or a scalar
-// when lanes is 1 or the coordinates do not mention the vector variable).
-struct StagePlace {
+// Where an intermediate's element lies: in memory at pointer[offset], or already in `text` (a vector, or a
+// scalar when lanes is 1 or the coordinates do not mention the vector variable).
+struct IntermediatePlace {
   std::string pointer;
   Index offset;
   std::string text;
 };
 
-// How the body meets memory; filled by whoever prints the loops.
+// How the body's loads and stores are spelled; filled in by the printer of the loops.
 struct MemorySpelling {
   std::function<std::string(int buffer)> pointer;
-  std::function<StagePlace(const Expr& stage)> stage;
-  // What happens to a gather index (a variable of this name) that is out of range.
+  std::function<IntermediatePlace(const Expr& intermediate)> intermediate;
+  // The statement for a gather index (a variable of this name) that is out of range.
   std::function<std::string(const std::string& name)> fail = [](const std::string&) { return "return 1;"; };
   // Vectors are loaded and stored at once only where they are aligned, as `load_aligned`. Lanes then start at
   // multiples of their number.
@@ -44,8 +44,8 @@ class BodyEmitter {
     bool vector = false;
   };
 
-  // Lanes of what is emitted from now on, the first of them at a multiple of their number or anywhere.
-  // Vectors emitted before are forgotten, single elements stay known.
+  // Sets the lanes for all that is emitted from now on; the first lane is at a multiple of their number or
+  // anywhere. Vectors emitted before are forgotten, single elements stay known.
   void set_lanes(const std::string& variable, int lanes, const std::string& count,
                  bool from_multiple = false);
   // Emission appends here.
@@ -59,18 +59,19 @@ class BodyEmitter {
   std::string as_vector(const Operand& operand, DType type);
   void store(const std::string& pointer, const Index& offset, DType type, const std::string& value,
              bool vector);
-  // What lies there now, whatever was read before.
+  // The element stored there now; earlier reads of it do not count.
   std::string stored(const std::string& pointer, const Index& offset, DType type, bool vector) {
     return load(type, vector, false, pointer, offset).text;
   }
 
-  // A whole vector past the caches, where it is a cache line. (The caller's own buffers need not be aligned.)
+  // Stores a whole vector past the caches, if it is a cache line. (The caller's own buffers need not be
+  // aligned.)
   void store_line(const std::string& pointer, const Index& offset, const std::string& value);
 
-  // Values known inside { } only: what is emitted between open and close is forgotten afterwards.
+  // Opens and closes a block { }. Values emitted inside are forgotten at its end.
   void open(const std::string& head);
   void close(const std::string& after = "");
-  // Emits what of `roots` can be computed once all variables in `bound` are fixed and is not conditional.
+  // Emits those parts of `roots` that are unconditional and depend on the variables in `bound` alone.
   void hoist(const std::vector<int>& roots, const std::set<std::string>& bound);
   // A load that the caller has already made under this name.
   void preset(int node, const std::string& name, bool vector = true) { remember(node, {name, vector}); }
@@ -78,8 +79,7 @@ class BodyEmitter {
   std::string fresh(const std::string& prefix);
   std::string index(const Index& index);
   int lanes() const { return lanes_; }
-  // Declares a variable holding what a reduction starts from (with `positions` a second one, NAME_at, of
-  // i64).
+  // Declares a variable with a reduction's start value (with `positions` a second one, NAME_at, of i64).
   std::string accumulator(ScalarFn fn, DType type, int lanes, bool positions);
   // Replaces accumulator and its position where the element is the new extreme. With `nan_wins` the first NaN
   // wins for good.

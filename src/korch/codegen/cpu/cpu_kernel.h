@@ -7,8 +7,7 @@
 
 namespace korch::tile {
 
-// The launch and the memory of a tile graph's kernel, before lowering; its source (backend/spell.h), `flops`
-// and `bytes` are left to the caller.
+// The grid and the memory of a tile graph's kernel, before lowering; the caller fills in `flops` and `bytes`.
 Kernel cpu_launch(const TileGraph& graph, const Device& target);
 
 }  // namespace korch::tile

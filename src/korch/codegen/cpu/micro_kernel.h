@@ -36,10 +36,10 @@ struct MicroKernel {
   // One part of a longer reduction: a further parameter `bool first` says whether to overwrite the tile or to
   // add to it.
   bool part = false;
-  // Where the rows of `a` are contiguous and another tile follows: asks for that tile's data, a few lines
-  // with every iteration. (All at once is useless: a core drops what exceeds its miss buffers.)
+  // If the rows of `a` are contiguous and another tile follows: prefetches that tile's data, a few lines with
+  // every iteration. (A core drops prefetches beyond its miss buffers, so all at once is useless.)
   bool prefetch_next_rows = false;
-  // Asks L2 for the columns that come after these, at `next`: this many tiles share them. 0: not at all.
+  // Prefetches the following columns, at `next`, into L2; this many tiles share them. 0: none.
   int64_t tiles_per_next_columns = 0;
 
   int64_t next_lines() const;     // cache lines asked for with every iteration of the innermost loop
@@ -53,7 +53,7 @@ std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel
 std::vector<int> split_lanes(int64_t count, int widest);
 int64_t total_lanes(const std::vector<int>& lanes);
 
-// The most rows that leave registers for the vectors of `b` and one broadcast.
+// The largest number of rows for which registers are left for the vectors of `b` and one broadcast.
 int max_rows(int vectors, int registers);
 
 }  // namespace korch::linear

@@ -137,8 +137,8 @@ void NestPrinter::print_reduce() {
     print_vertical();
 }
 
-// accumulator = accumulator (combine) element; for arg_reduce also its position. Stages computed on the way
-// are stored, and of a scan the accumulator.
+// accumulator = accumulator (combine) element; for arg_reduce also its position. Intermediates computed on
+// the way are stored, and of a scan the accumulator.
 void NestPrinter::accumulate(const std::vector<Store>& stores, const Index& position,
                              const std::string& accumulator, const std::string& valid_lanes) {
   const DType type = graph_.pool[stores[0].value].type;

@@ -46,8 +46,8 @@ class NestPrinter {
                   const std::string& valid_lanes);
   void print_accumulation(const Segment& segment, const std::string& count, int unroll);
 
-  // Sums of many floats have a sum of their own for each so many iterations of one loop: what is added last
-  // is then not rounded as often as there are terms.
+  // A long sum of floats has a partial sum for every so many iterations of one loop, so that early terms are
+  // not rounded as often as there are terms.
   struct Blocks {
     const LoopVariable* loop = nullptr;  // none: few terms, or no sums
     int64_t iterations = 0;

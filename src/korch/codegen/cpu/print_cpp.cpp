@@ -55,7 +55,8 @@ class PhasePrinter {
         target_(target),
         source_(source),
         products_(products),
-        emitter_(graph.pool, {.pointer = [&graph](int buffer) { return graph.name(buffer); }, .stage = {}},
+        emitter_(graph.pool,
+                 {.pointer = [&graph](int buffer) { return graph.name(buffer); }, .intermediate = {}},
                  source),
         loops_(phase_, emitter_) {}
 

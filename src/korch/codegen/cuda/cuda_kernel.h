@@ -24,7 +24,7 @@ struct CudaKernel {
 // All ways known on cuda_device(); every one has CUDA text, but for the types that generate_cuda refuses.
 std::vector<Implementation> cuda_implementations(const Graph& graph, const Candidate& candidate);
 
-// Refuses what the family does, calls of a library, and float16 and bfloat16.
+// Refuses what the family refuses, library calls, and float16 and bfloat16.
 Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
                                  const Implementation& implementation, const std::string& symbol);
 

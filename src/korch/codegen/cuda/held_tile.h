@@ -1,6 +1,6 @@
-// Tiles of products that stay in the registers of a thread block from a phase's first term to its outputs:
-// what a scratch buffer is when nothing but `registers` products of one shape and maps over their results
-// touches it.
+// Tiles of products that stay in the registers of a thread block from a phase's first term to its outputs. A
+// scratch buffer is such a tile if only `registers` products of one shape and maps over their results access
+// it.
 #pragma once
 
 #include <map>

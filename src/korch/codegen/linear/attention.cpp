@@ -25,13 +25,13 @@ namespace {
 using tile::OuterLoop;
 using tile::ScheduledNest;
 
-Result<Problem> attention_problem(const Graph& graph, const Candidate& candidate) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  if (!problem.value().attention) return Refusal{RefusalReason::no_kernel_family, "not attention"};
-  if (!is_float32(problem.value()))
+Result<LinearWorkload> attention_workload(const Graph& graph, const Candidate& candidate) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  if (!workload.value().attention) return Refusal{RefusalReason::no_kernel_family, "not attention"};
+  if (!is_float32(workload.value()))
     return Refusal{RefusalReason::unsupported_type, "attention of a type other than float32"};
-  return problem;
+  return workload;
 }
 
 // Blocks of keys of one length: number low .. high - 1.
@@ -53,12 +53,12 @@ struct Product {
 
 class AttentionBuilder {
  public:
-  AttentionBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
-      : p_(problem),
-        s_(*problem.attention),
+  AttentionBuilder(const LinearWorkload& workload, const Implementation& implementation, const Device& target)
+      : p_(workload),
+        s_(*workload.attention),
         implementation_(implementation),
         target_(target),
-        builder_(problem, implementation, target),
+        builder_(workload, implementation, target),
         blocking_(std::get<AttentionSchedule>(implementation.schedule)),
         blocks_(split_rows(s_.queries, static_cast<int>(blocking_.queries))),
         keys_(operand(p_.weight, true, s_.depth, s_.keys, blocking_.score.vectors)),
@@ -106,7 +106,7 @@ class AttentionBuilder {
   void finish();
   void add(ScheduledNest nest, const std::vector<OuterLoop>& around);
 
-  const Problem& p_;
+  const LinearWorkload& p_;
   const AttentionShape& s_;
   const Implementation& implementation_;
   const Device& target_;
@@ -138,7 +138,7 @@ PackedOperand AttentionBuilder::operand(ValueId value, bool by_columns, int64_t 
 // The queries of a block, one per row.
 RowKernel AttentionBuilder::query_panel() const {
   RowKernel k;
-  k.problem = &p_;
+  k.workload = &p_;
   k.implementation = &implementation_;
   k.target = &target_;
   k.images = s_.batches;
@@ -364,7 +364,7 @@ Result<tile::ScheduledGraph> AttentionBuilder::build() {
 constexpr int64_t kMostQueries = 28;
 constexpr double kScoresInL2 = 0.125;  // share of L2 for the scores of a block
 
-AttentionSchedule choose_blocking(const Problem& p, const Device& target, int64_t most_queries,
+AttentionSchedule choose_blocking(const LinearWorkload& p, const Device& target, int64_t most_queries,
                                   double scores_in_l2) {
   const AttentionShape& s = *p.attention;
   AttentionSchedule b;
@@ -383,27 +383,27 @@ AttentionSchedule choose_blocking(const Problem& p, const Device& target, int64_
 
 void list_attention(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                     std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = attention_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = attention_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
   Implementation implementation =
-      with_layouts(problem.value(), "attention", Order::row_major, Order::row_major);
-  implementation.schedule = choose_blocking(problem.value(), target, kMostQueries, kScoresInL2);
+      with_layouts(workload.value(), "attention", Order::row_major, Order::row_major);
+  implementation.schedule = choose_blocking(workload.value(), target, kMostQueries, kScoresInL2);
   found.push_back(implementation);
 }
 
 void reschedule_attention(const Graph& graph, const Candidate& candidate,
                           const Implementation& implementation, const Device& target,
                           std::vector<Schedule>& found) {
-  const Result<Problem> problem = attention_problem(graph, candidate);
-  if (!problem.ok()) return;
+  const Result<LinearWorkload> workload = attention_workload(graph, candidate);
+  if (!workload.ok()) return;
   for (const auto& [queries, scores] : {std::pair{kMostQueries / 2, kScoresInL2},
                                         {kMostQueries * 2, kScoresInL2},
                                         {kMostQueries, kScoresInL2 / 2},
                                         {kMostQueries, kScoresInL2 * 2}}) {
-    const Schedule other = choose_blocking(problem.value(), target, queries, scores);
+    const Schedule other = choose_blocking(workload.value(), target, queries, scores);
     if (other != implementation.schedule && std::find(found.begin(), found.end(), other) == found.end())
       found.push_back(other);
   }
@@ -411,9 +411,9 @@ void reschedule_attention(const Graph& graph, const Candidate& candidate,
 
 Result<tile::ScheduledGraph> build_attention(const Graph& graph, const Candidate& candidate,
                                              const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = attention_problem(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  return AttentionBuilder(problem.value(), implementation, target).build();
+  const Result<LinearWorkload> workload = attention_workload(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  return AttentionBuilder(workload.value(), implementation, target).build();
 }
 
 }  // namespace korch

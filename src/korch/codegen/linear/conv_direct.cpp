@@ -16,29 +16,29 @@ constexpr const char* kPixels = "conv_pixels";
 
 // The axes that rows are counted over: pixels of all images (span 1), of one image (2), or of one image row
 // (3).
-std::vector<int> row_axes(const Problem& problem, int span) {
-  const int rank = static_cast<int>(type_of(problem, problem.value).shape.size());
+std::vector<int> row_axes(const LinearWorkload& workload, int span) {
+  const int rank = static_cast<int>(type_of(workload, workload.value).shape.size());
   std::vector<int> axes;
   if (span == 1) axes.push_back(0);
   for (int axis = span == 3 ? rank - 1 : 2; axis < rank; ++axis) axes.push_back(axis);
   return axes;
 }
 
-Coords conv_coords(const Problem& problem, int span, const Index& image, const Index& channel, const Index& y,
-                   const Index& x) {
-  const Shape& shape = type_of(problem, problem.value).shape;
+Coords conv_coords(const LinearWorkload& workload, int span, const Index& image, const Index& channel,
+                   const Index& y, const Index& x) {
+  const Shape& shape = type_of(workload, workload.value).shape;
   Coords coords(shape.size(), Index(0));
   coords[1] = channel;
   if (span > 1) coords[0] = image;
   if (span > 2 && shape.size() == 4) coords[2] = y;
-  coords[merged_axis(shape, row_axes(problem, span))] = x;
+  coords[merged_axis(shape, row_axes(workload, span))] = x;
   return coords;
 }
 
-Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> conv_workload(const Graph& graph, const Candidate& candidate, const Device& target) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   if (!p.conv || graph.node(p.node).op != Op::Conv)
     return Refusal{RefusalReason::no_kernel_family, "not a convolution of one or two axes"};
   if (!p.weight_constant)
@@ -46,11 +46,11 @@ Result<Problem> conv_problem(const Graph& graph, const Candidate& candidate, con
   if (!linear::has_register_tiles(p, target))
     return Refusal{RefusalReason::unsupported_type,
                    "convolution of types that this target has no register tiles for"};
-  return problem;
+  return workload;
 }
 
 // Rows of a pointwise convolution span as much as can be walked as one.
-int row_span(const Problem& p, const Implementation& implementation) {
+int row_span(const LinearWorkload& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
   if (implementation.family == kPixels) return 3;
   if (!s.pointwise() || s.stride_h != 1 || s.stride_w != 1) return 3;
@@ -62,7 +62,7 @@ int row_span(const Problem& p, const Implementation& implementation) {
   return 3;
 }
 
-DataPath data_path(const Problem& p, const Implementation& implementation) {
+DataPath data_path(const LinearWorkload& p, const Implementation& implementation) {
   const ConvShape& s = *p.conv;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1,
              fused = p.data_fused || s.padded();
@@ -76,10 +76,11 @@ DataPath data_path(const Problem& p, const Implementation& implementation) {
 
 }  // namespace
 
-RowKernel linear::conv_rows(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel linear::conv_rows(const LinearWorkload& p, const Implementation& implementation,
+                            const Device& target) {
   const ConvShape& s = *p.conv;
   RowKernel k;
-  k.problem = &p;
+  k.workload = &p;
   k.implementation = &implementation;
   k.target = &target;
   k.groups = s.group;
@@ -119,7 +120,7 @@ RowKernel linear::conv_rows(const Problem& p, const Implementation& implementati
 namespace {
 
 SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) {
-  const Problem& p = *k.problem;
+  const LinearWorkload& p = *k.workload;
   SlicingRequest request;
   request.images = k.images * k.groups;
   request.height = k.height;
@@ -134,7 +135,7 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
   return request;
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel describe(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   RowKernel k = conv_rows(p, implementation, target);
   k.path = data_path(p, implementation);
   k.transposed_store = stores_rows(p, implementation);
@@ -149,7 +150,8 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
 }
 
 // Best first.
-std::vector<TileShape> tiles(const Problem& p, const Implementation& implementation, const Device& target) {
+std::vector<TileShape> tiles(const LinearWorkload& p, const Implementation& implementation,
+                             const Device& target) {
   const ConvShape& s = *p.conv;
   const int span = row_span(p, implementation);
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
@@ -159,7 +161,7 @@ std::vector<TileShape> tiles(const Problem& p, const Implementation& implementat
                     target);
 }
 
-void add_variant(const Problem& p, const Device& target, Order data, Order result,
+void add_variant(const LinearWorkload& p, const Device& target, Order data, Order result,
                  std::vector<Implementation>& found) {
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   implementation.schedule = RowSchedule{tiles(p, implementation, target).front()};
@@ -170,12 +172,12 @@ void add_variant(const Problem& p, const Device& target, Order data, Order resul
 
 void list_conv_direct(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                       std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = conv_problem(graph, candidate, target);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = conv_workload(graph, candidate, target);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   if (p.conv->in_channels / p.conv->group < 2 && p.conv->group > 1) {
     refused.push_back({RefusalReason::no_kernel_family, "depthwise convolution in conv_direct"});
     return;
@@ -199,22 +201,22 @@ void list_conv_direct(const Graph& graph, const Candidate& candidate, const Devi
 void reschedule_conv_direct(const Graph& graph, const Candidate& candidate,
                             const Implementation& implementation, const Device& target,
                             std::vector<Schedule>& found) {
-  const Result<Problem> problem = conv_problem(graph, candidate, target);
-  if (!problem.ok() || implementation.family == kPixels) return;
+  const Result<LinearWorkload> workload = conv_workload(graph, candidate, target);
+  if (!workload.ok() || implementation.family == kPixels) return;
   const auto request_of = [&](const RowSchedule& schedule) {
     Implementation other = implementation;
     other.schedule = schedule;
-    return slicing_request(describe(problem.value(), other, target), schedule);
+    return slicing_request(describe(workload.value(), other, target), schedule);
   };
   other_row_schedules(std::get<RowSchedule>(implementation.schedule),
-                      tiles(problem.value(), implementation, target), request_of, target, found);
+                      tiles(workload.value(), implementation, target), request_of, target, found);
 }
 
 Result<tile::ScheduledGraph> build_conv_direct(const Graph& graph, const Candidate& candidate,
                                                const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = conv_problem(graph, candidate, target);
-  if (!problem.ok()) return problem.refusal();
-  const RowKernel kernel = describe(problem.value(), implementation, target);
+  const Result<LinearWorkload> workload = conv_workload(graph, candidate, target);
+  if (!workload.ok()) return workload.refusal();
+  const RowKernel kernel = describe(workload.value(), implementation, target);
   return implementation.family == kPixels ? build_pixel_kernel(kernel) : build_row_kernel(kernel);
 }
 

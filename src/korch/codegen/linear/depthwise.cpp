@@ -19,10 +19,11 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
-Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> depthwise_workload(const Graph& graph, const Candidate& candidate,
+                                          const Device& target) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   if (!p.conv || graph.node(p.node).op != Op::Conv) return refuse("not a convolution of one or two axes");
   const ConvShape& s = *p.conv;
@@ -32,15 +33,15 @@ Result<Problem> depthwise_problem(const Graph& graph, const Candidate& candidate
   if (!linear::has_register_tiles(p, target) || terms_together(p) == 4)
     return Refusal{RefusalReason::unsupported_type,
                    "depthwise convolution of a type other than float32, int32 and int16"};
-  return problem;
+  return workload;
 }
 
 class DepthwiseBuilder {
  public:
-  DepthwiseBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
-      : p_(problem),
-        s_(*problem.conv),
-        builder_(problem, implementation, target),
+  DepthwiseBuilder(const LinearWorkload& workload, const Implementation& implementation, const Device& target)
+      : p_(workload),
+        s_(*workload.conv),
+        builder_(workload, implementation, target),
         y_("y", s_.out_height, rows_per_slice(implementation, target)),
         lanes_(target.lanes()),
         padded_(ceil_div(s_.in_channels, lanes_) * lanes_) {}
@@ -59,7 +60,7 @@ class DepthwiseBuilder {
   }
   int window(const Index& channel, const Index& y, const Index& x);
 
-  const Problem& p_;
+  const LinearWorkload& p_;
   const ConvShape& s_;
   KernelBuilder builder_;
   SliceAxis y_;
@@ -113,22 +114,22 @@ Result<tile::ScheduledGraph> DepthwiseBuilder::build() {
 
 void list_depthwise(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                     std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = depthwise_problem(graph, candidate, target);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = depthwise_workload(graph, candidate, target);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
   Implementation implementation =
-      with_layouts(problem.value(), "depthwise", Order::channels_last, Order::channels_last);
-  implementation.flops = problem.value().inner_flops;
+      with_layouts(workload.value(), "depthwise", Order::channels_last, Order::channels_last);
+  implementation.flops = workload.value().inner_flops;
   found.push_back(implementation);
 }
 
 Result<tile::ScheduledGraph> build_depthwise(const Graph& graph, const Candidate& candidate,
                                              const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = depthwise_problem(graph, candidate, target);
-  if (!problem.ok()) return problem.refusal();
-  return DepthwiseBuilder(problem.value(), implementation, target).build();
+  const Result<LinearWorkload> workload = depthwise_workload(graph, candidate, target);
+  if (!workload.ok()) return workload.refusal();
+  return DepthwiseBuilder(workload.value(), implementation, target).build();
 }
 
 }  // namespace korch

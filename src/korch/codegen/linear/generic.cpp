@@ -16,10 +16,10 @@ bool has_products(DType type) {
          type == DType::u32 || type == DType::u64;
 }
 
-Result<Problem> generic_problem(const Graph& graph, const Candidate& candidate) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> generic_workload(const Graph& graph, const Candidate& candidate) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   if (p.attention) return Refusal{RefusalReason::no_kernel_family, "two products"};
   const DType type = type_of(p, p.value).dtype;
   if (!has_products(type)) return Refusal{RefusalReason::unsupported_type, "linear primitive of this type"};
@@ -27,21 +27,21 @@ Result<Problem> generic_problem(const Graph& graph, const Candidate& candidate) 
     return Refusal{RefusalReason::unsupported_type, "fused linear primitive of a type other than float32"};
   if (p.data_fused || p.weight_fused)
     return Refusal{RefusalReason::no_kernel_family, "linear_generic computes no prologue"};
-  return problem;
+  return workload;
 }
 
 }  // namespace
 
 void list_linear_generic(const Graph& graph, const Candidate& candidate, const Device&, Accuracy,
                          std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = generic_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = generic_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
   Implementation implementation =
-      with_layouts(problem.value(), "linear_generic", Order::row_major, Order::row_major);
-  implementation.flops = problem.value().inner_flops;
+      with_layouts(workload.value(), "linear_generic", Order::row_major, Order::row_major);
+  implementation.flops = workload.value().inner_flops;
   found.push_back(implementation);
 }
 

@@ -23,8 +23,8 @@ std::map<ValueId, tile::Argument> memory(const Candidate& candidate, const Imple
 }
 
 // Broadcasting drops the index of an axis of one element: one that moves there names an element that is none.
-void check_places(const Problem& problem, ValueId value, const Coords& coords) {
-  const Shape& shape = type_of(problem, value).shape;
+void check_places(const LinearWorkload& workload, ValueId value, const Coords& coords) {
+  const Shape& shape = type_of(workload, value).shape;
   for (size_t axis = 0; axis < coords.size(); ++axis) {
     const tile::IndexRange range = coords[axis].range();
     KORCH_ASSERT(shape[axis] != 1 || (range.low <= 0 && range.high >= 0 && range.low == range.high),
@@ -34,29 +34,30 @@ void check_places(const Problem& problem, ValueId value, const Coords& coords) {
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(const Problem& problem, const Implementation& implementation,
+KernelBuilder::KernelBuilder(const LinearWorkload& workload, const Implementation& implementation,
                              const Device& target)
-    : problem_(problem),
+    : workload_(workload),
       implementation_(implementation),
-      composer_(*problem.graph, *problem.candidate, memory(*problem.candidate, implementation), composed_) {
+      composer_(*workload.graph, *workload.candidate, memory(*workload.candidate, implementation),
+                composed_) {
   const auto argument = [&](BufferRole role, ValueId value) {
-    const TensorType& type = type_of(problem, value);
+    const TensorType& type = type_of(workload, value);
     graph_.buffers.push_back(
         {.role = role,
          .type = type.dtype,
-         .elements = physical_elements(type.shape, layout_of(problem, implementation, value)),
+         .elements = physical_elements(type.shape, layout_of(workload, implementation, value)),
          // Of what is larger than half of L3 nothing would be left in cache for its reader.
          .streamed = role == BufferRole::output && type.dtype == DType::f32 &&
                      type.bytes() > target.cache_bytes() / 2});
   };
-  for (ValueId value : problem.candidate->inputs) argument(BufferRole::input, value);
-  for (ValueId value : problem.candidate->constants) argument(BufferRole::constant, value);
-  for (ValueId value : problem.candidate->outputs) argument(BufferRole::output, value);
-  composer_.set_stage(problem.value, true);
+  for (ValueId value : workload.candidate->inputs) argument(BufferRole::input, value);
+  for (ValueId value : workload.candidate->constants) argument(BufferRole::constant, value);
+  for (ValueId value : workload.candidate->outputs) argument(BufferRole::output, value);
+  composer_.set_intermediate(workload.value, true);
 }
 
 std::string KernelBuilder::obstacle() const {
-  for (ValueId output : problem_.candidate->outputs)
+  for (ValueId output : workload_.candidate->outputs)
     if (const std::string obstacle = composer_.obstacle(output); !obstacle.empty()) return obstacle;
   return {};
 }
@@ -64,7 +65,7 @@ std::string KernelBuilder::obstacle() const {
 int KernelBuilder::buffer_of(ValueId argument) const {
   int number = 0;
   for (const std::vector<ValueId>* list :
-       {&problem_.candidate->inputs, &problem_.candidate->constants, &problem_.candidate->outputs})
+       {&workload_.candidate->inputs, &workload_.candidate->constants, &workload_.candidate->outputs})
     for (ValueId value : *list) {
       if (value == argument) return number;
       ++number;
@@ -119,8 +120,8 @@ tile::ScheduledNest KernelBuilder::product_nest(std::vector<tile::OuterLoop> aro
 }
 
 int KernelBuilder::read(ValueId argument, const Coords& coords) {
-  return load(buffer_of(argument), tile::memory_offset(coords, type_of(problem_, argument).shape,
-                                                       layout_of(problem_, implementation_, argument)));
+  return load(buffer_of(argument), tile::memory_offset(coords, type_of(workload_, argument).shape,
+                                                       layout_of(workload_, implementation_, argument)));
 }
 
 int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
@@ -128,7 +129,7 @@ int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
   composer_.clear_counts();
   const int composed = composer_.compose(value, coords);
   tile::Rewriter rewriter(composed_, graph_.pool, places, [&](tile::Expr e) {
-    return e.kind == tile::ExprKind::stage ? graph_.pool[result] : e;
+    return e.kind == tile::ExprKind::intermediate ? graph_.pool[result] : e;
   });
   return rewriter.rewrite({composed})[0];
 }
@@ -138,10 +139,10 @@ std::vector<tile::Store> KernelBuilder::outputs(const Coords& coords, int result
                                                 const tile::Condition& condition) {
   std::vector<tile::Store> stores;
   if (condition.always_false()) return stores;
-  for (const auto& [output, place] : output_coords(problem_, coords)) {
-    check_places(problem_, output, place);
-    const Index offset = tile::memory_offset(place, type_of(problem_, output).shape,
-                                             layout_of(problem_, implementation_, output));
+  for (const auto& [output, place] : output_coords(workload_, coords)) {
+    check_places(workload_, output, place);
+    const Index offset = tile::memory_offset(place, type_of(workload_, output).shape,
+                                             layout_of(workload_, implementation_, output));
     stores.push_back({buffer_of(output), tile::substitute(offset, places),
                       compose(output, place, result, places), condition});
   }

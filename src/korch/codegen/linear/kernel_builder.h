@@ -13,7 +13,7 @@ namespace korch::linear {
 
 class KernelBuilder {
  public:
-  KernelBuilder(const Problem& problem, const Implementation& implementation, const Device& target);
+  KernelBuilder(const LinearWorkload& workload, const Implementation& implementation, const Device& target);
 
   // Why the candidate cannot be computed element by element around its linear primitive; empty when it can.
   std::string obstacle() const;
@@ -22,16 +22,16 @@ class KernelBuilder {
   void pack(ValueId constant, Packing packing, int64_t elements);
   // In this order: temporaries, then scratch.
   // Of the product's type, or another.
-  int add_temporary(int64_t elements) { return add_temporary(elements, element_type(problem_)); }
+  int add_temporary(int64_t elements) { return add_temporary(elements, element_type(workload_)); }
   int add_temporary(int64_t elements, DType type);
-  int add_scratch(int64_t elements) { return add_scratch(elements, element_type(problem_)); }
+  int add_scratch(int64_t elements) { return add_scratch(elements, element_type(workload_)); }
   int add_scratch(int64_t elements, DType type);
 
   int load(int buffer, const Index& offset);
   // Of the linear primitive's element type.
-  int constant(double number) { return graph_.pool.constant(element_type(problem_), number); }
+  int constant(double number) { return graph_.pool.constant(element_type(workload_), number); }
   int call(ScalarFn fn, std::vector<int> args) {
-    return graph_.pool.call(fn, element_type(problem_), std::move(args));
+    return graph_.pool.call(fn, element_type(workload_), std::move(args));
   }
   int zero() { return constant(0); }
   int zero_of(int buffer) { return graph_.pool.constant(graph_.buffers[buffer].type, 0); }
@@ -50,9 +50,9 @@ class KernelBuilder {
                                    const Index& offset);
   // A candidate's input or constant as it lies in memory.
   int read(ValueId argument, const Coords& coords);
-  // The Value at these coordinates. Where it is made of the linear primitive's result, that is `result`.
-  // `places` says where the coordinates' variables stand: what is known of those simplifies, and holds
-  // wherever the Value is asked for.
+  // The Value at these coordinates. The linear primitive's result, if it is needed, is `result`. `places`
+  // replaces variables of the coordinates: ranges known of the places simplify the expression, and hold
+  // wherever the Value is read.
   int compose(ValueId value, const Coords& coords, int result = -1, const tile::Replacements& places = {});
   // Every output of the candidate, for an element of the linear primitive's result at `coords`.
   // Stored where the condition holds.
@@ -65,9 +65,9 @@ class KernelBuilder {
 
  private:
   int add_buffer(tile::BufferRole role, int64_t elements, DType type);
-  int widened(int value) { return graph_.pool.call(ScalarFn::cast, element_type(problem_), {value}); }
+  int widened(int value) { return graph_.pool.call(ScalarFn::cast, element_type(workload_), {value}); }
 
-  const Problem& problem_;
+  const LinearWorkload& workload_;
   const Implementation& implementation_;
   tile::ScheduledGraph graph_;
   tile::ExprPool composed_;

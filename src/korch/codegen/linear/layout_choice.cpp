@@ -10,36 +10,37 @@ namespace korch::linear {
 namespace {
 
 // The data operand and all the Values it is computed from inside the candidate.
-std::set<ValueId> behind_data(const Problem& problem) {
-  std::set<ValueId> values = {problem.data};
-  const auto& nodes = problem.candidate->nodes;
+std::set<ValueId> behind_data(const LinearWorkload& workload) {
+  std::set<ValueId> values = {workload.data};
+  const auto& nodes = workload.candidate->nodes;
   for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
-    const Node& node = problem.graph->node(*id);
-    if (values.count(node.outputs[0]) && *id != problem.node)
+    const Node& node = workload.graph->node(*id);
+    if (values.count(node.outputs[0]) && *id != workload.node)
       values.insert(node.inputs.begin(), node.inputs.end());
   }
   return values;
 }
 
-Layout layout_in(const Problem& problem, ValueId value, Order order) {
-  const Shape& shape = type_of(problem, value).shape;
+Layout layout_in(const LinearWorkload& workload, ValueId value, Order order) {
+  const Shape& shape = type_of(workload, value).shape;
   if (order == Order::row_major || shape.size() < 3) return Layout::row_major();
   return canonical(Layout::channels_last(static_cast<int>(shape.size())), shape);
 }
 
 }  // namespace
 
-Implementation with_layouts(const Problem& problem, const std::string& family, Order data, Order result) {
+Implementation with_layouts(const LinearWorkload& workload, const std::string& family, Order data,
+                            Order result) {
   Implementation implementation;
   implementation.family = family;
-  const std::set<ValueId> behind = behind_data(problem);
-  for (ValueId input : problem.candidate->inputs)
-    implementation.input_layouts.push_back(layout_in(problem, input, behind.count(input) ? data : result));
-  for (ValueId output : problem.candidate->outputs)
-    implementation.output_layouts.push_back(layout_in(problem, output, result));
-  implementation.flops = problem.flops;
-  implementation.flops_at_once = terms_together(problem);
-  implementation.bytes = touched_bytes(*problem.graph, *problem.candidate);
+  const std::set<ValueId> behind = behind_data(workload);
+  for (ValueId input : workload.candidate->inputs)
+    implementation.input_layouts.push_back(layout_in(workload, input, behind.count(input) ? data : result));
+  for (ValueId output : workload.candidate->outputs)
+    implementation.output_layouts.push_back(layout_in(workload, output, result));
+  implementation.flops = workload.flops;
+  implementation.flops_at_once = terms_together(workload);
+  implementation.bytes = touched_bytes(*workload.graph, *workload.candidate);
   return implementation;
 }
 
@@ -52,19 +53,19 @@ void add_once(const Implementation& implementation, std::vector<Implementation>&
   if (!known) found.push_back(implementation);
 }
 
-bool stores_rows(const Problem& problem, const Implementation& implementation) {
+bool stores_rows(const LinearWorkload& workload, const Implementation& implementation) {
   // The axis of the output that moves when the result's column moves must have stride 1; else rows are
   // contiguous.
-  const Shape& shape = type_of(problem, problem.value).shape;
+  const Shape& shape = type_of(workload, workload.value).shape;
   const size_t column_axis =
-      type_of(problem, problem.value).shape.size() >= 2 && problem.matmul ? shape.size() - 1 : 1;
+      type_of(workload, workload.value).shape.size() >= 2 && workload.matmul ? shape.size() - 1 : 1;
   Coords at;
   for (size_t i = 0; i < shape.size(); ++i)
     at.push_back(i == column_axis ? Index::variable("c", shape[i]) : Index(0));
-  const auto coords = output_coords(problem, at);
+  const auto coords = output_coords(workload, at);
   if (coords.empty()) return false;
-  const ValueId output = problem.candidate->outputs[0];
-  const Shape steps = strides(type_of(problem, output).shape, layout_of(problem, implementation, output));
+  const ValueId output = workload.candidate->outputs[0];
+  const Shape steps = strides(type_of(workload, output).shape, layout_of(workload, implementation, output));
   Index offset = 0;
   for (size_t i = 0; i < steps.size(); ++i) offset = offset + coords.at(output)[i] * steps[i];
   return shape[column_axis] > 1 && offset.affine_in("c") && offset.stride("c") != 1;

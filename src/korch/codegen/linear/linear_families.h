@@ -26,7 +26,7 @@ KORCH_LINEAR_FAMILY(depthwise, tile::ScheduledGraph, build)
 KORCH_LINEAR_FAMILY(conv_winograd, tile::ScheduledGraph, build)
 // one of the three
 KORCH_LINEAR_FAMILY(winograd_part, tile::ScheduledGraph, build)
-// MatMul and Conv in tiles of thread blocks, whose operands come to shared memory stage by stage
+// MatMul and Conv in tiles of thread blocks, whose operands are staged in shared memory, a k tile at a time
 KORCH_LINEAR_FAMILY(staged, tile::ScheduledGraph, build)
 // Every linear primitive, plainly: the last resort.
 KORCH_LINEAR_FAMILY(linear_generic, tile::ScheduledGraph, build)

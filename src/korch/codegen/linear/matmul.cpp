@@ -13,19 +13,19 @@ using namespace linear;
 
 namespace {
 
-Result<Problem> matmul_problem(const Graph& graph, const Candidate& candidate, const Device& target) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  if (!problem.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
-  if (!linear::has_register_tiles(problem.value(), target))
+Result<LinearWorkload> matmul_workload(const Graph& graph, const Candidate& candidate, const Device& target) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  if (!workload.value().matmul) return Refusal{RefusalReason::no_kernel_family, "not a matmul"};
+  if (!linear::has_register_tiles(workload.value(), target))
     return Refusal{RefusalReason::unsupported_type,
                    "matmul of types that this target has no register tiles for"};
-  return problem;
+  return workload;
 }
 
 // Whether the rows of all batches form one matrix: one column operand for all, and the first operand not
 // broadcast.
-bool one_matrix(const Problem& p) {
+bool one_matrix(const LinearWorkload& p) {
   return matrices_of(type_of(p, p.weight).shape) == 1 &&
          matrices_of(type_of(p, p.data).shape) == p.matmul->batches && p.matmul->batches > 1;
 }
@@ -44,12 +44,12 @@ Coords merged_row(const Shape& shape, const Index& row, const Index& column) {
   return coords;
 }
 
-bool walks_flat(const Problem& p, const Implementation& implementation, ValueId operand) {
+bool walks_flat(const LinearWorkload& p, const Implementation& implementation, ValueId operand) {
   if (p.matmul->transpose_a) return false;
   return operand_merges(p, implementation, operand, row_axes(type_of(p, operand).shape));
 }
 
-DataPath data_path(const Problem& p, const Implementation& implementation, bool flat) {
+DataPath data_path(const LinearWorkload& p, const Implementation& implementation, bool flat) {
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
   const int contiguous = contiguous_axis(p, implementation, p.data);
@@ -64,7 +64,7 @@ DataPath data_path(const Problem& p, const Implementation& implementation, bool 
   return DataPath::direct;
 }
 
-void set_rows(RowKernel& k, const Problem& p, const Implementation& implementation) {
+void set_rows(RowKernel& k, const LinearWorkload& p, const Implementation& implementation) {
   const MatMulShape& s = *p.matmul;
   const bool flat = one_matrix(p);
   k.images = flat ? 1 : s.batches;
@@ -90,7 +90,7 @@ void set_rows(RowKernel& k, const Problem& p, const Implementation& implementati
   };
 }
 
-void set_columns(RowKernel& k, const Problem& p) {
+void set_columns(RowKernel& k, const LinearWorkload& p) {
   const MatMulShape& s = *p.matmul;
   const Shape weight = type_of(p, p.weight).shape;
   k.columns = s.n;
@@ -109,9 +109,10 @@ void set_columns(RowKernel& k, const Problem& p) {
 
 }  // namespace
 
-RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel linear::matmul_rows(const LinearWorkload& p, const Implementation& implementation,
+                              const Device& target) {
   RowKernel k;
-  k.problem = &p;
+  k.workload = &p;
   k.implementation = &implementation;
   k.target = &target;
   set_rows(k, p, implementation);
@@ -122,7 +123,7 @@ RowKernel linear::matmul_rows(const Problem& p, const Implementation& implementa
 namespace {
 
 SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) {
-  const Problem& p = *k.problem;
+  const LinearWorkload& p = *k.workload;
   SlicingRequest request;
   request.images = k.images;
   request.tiles = k.tiling.tiles();
@@ -135,7 +136,7 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
   return request;
 }
 
-RowKernel describe(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel describe(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   RowKernel k = matmul_rows(p, implementation, target);
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
@@ -150,7 +151,7 @@ RowKernel describe(const Problem& p, const Implementation& implementation, const
 }
 
 // Best first.
-std::vector<TileShape> tiles(const Problem& p, const Device& target) {
+std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   return rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
@@ -168,8 +169,8 @@ bool rows_are_steps(const Graph& graph, ValueId value) {
 }
 
 // Slices of few rows each, where the columns stay close while each of them goes through all.
-int64_t row_blocks(const Graph& graph, const Candidate& candidate, const Problem& p, const TileShape& tile,
-                   const Device& target) {
+int64_t row_blocks(const Graph& graph, const Candidate& candidate, const LinearWorkload& p,
+                   const TileShape& tile, const Device& target) {
   constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
   if (target.workers == 1 || target.is_gpu()) return 0;
@@ -186,12 +187,12 @@ int64_t row_blocks(const Graph& graph, const Candidate& candidate, const Problem
 
 void list_matmul(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = matmul_problem(graph, candidate, target);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = matmul_workload(graph, candidate, target);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   const TileShape shape = tiles(p, target).front();
   const int64_t blocks = row_blocks(graph, candidate, p, shape, target);
   for (const auto& [data, result] :
@@ -205,22 +206,22 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Device& t
 
 void reschedule_matmul(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                        const Device& target, std::vector<Schedule>& found) {
-  const Result<Problem> problem = matmul_problem(graph, candidate, target);
-  if (!problem.ok()) return;
+  const Result<LinearWorkload> workload = matmul_workload(graph, candidate, target);
+  if (!workload.ok()) return;
   const auto request_of = [&](const RowSchedule& schedule) {
     Implementation other = implementation;
     other.schedule = schedule;
-    return slicing_request(describe(problem.value(), other, target), schedule);
+    return slicing_request(describe(workload.value(), other, target), schedule);
   };
-  other_row_schedules(std::get<RowSchedule>(implementation.schedule), tiles(problem.value(), target),
+  other_row_schedules(std::get<RowSchedule>(implementation.schedule), tiles(workload.value(), target),
                       request_of, target, found);
 }
 
 Result<tile::ScheduledGraph> build_matmul(const Graph& graph, const Candidate& candidate,
                                           const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = matmul_problem(graph, candidate, target);
-  if (!problem.ok()) return problem.refusal();
-  return build_row_kernel(describe(problem.value(), implementation, target));
+  const Result<LinearWorkload> workload = matmul_workload(graph, candidate, target);
+  if (!workload.ok()) return workload.refusal();
+  return build_row_kernel(describe(workload.value(), implementation, target));
 }
 
 }  // namespace korch

@@ -73,9 +73,9 @@ bool contiguous(const Shape& shape, const Layout& layout, const std::vector<int>
 }
 
 // Reading `value` elementwise for a result of `shape`: `axes` of the result may be merged.
-bool read_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+bool read_merges(const LinearWorkload& workload, const Implementation& implementation, ValueId value,
                  const Shape& shape, const std::vector<int>& axes) {
-  const Shape& own = type_of(problem, value).shape;
+  const Shape& own = type_of(workload, value).shape;
   const int shift = static_cast<int>(shape.size()) - static_cast<int>(own.size());
   bool full = true, broadcast = true;
   std::vector<int> own_axes;
@@ -86,32 +86,32 @@ bool read_merges(const Problem& problem, const Implementation& implementation, V
     broadcast = broadcast && !has;
     own_axes.push_back(axis - shift);
   }
-  if (full) return contiguous(own, layout_of(problem, implementation, value), own_axes);
+  if (full) return contiguous(own, layout_of(workload, implementation, value), own_axes);
   return broadcast;
 }
 
-std::map<ValueId, NodeId> producers(const Problem& problem) {
+std::map<ValueId, NodeId> producers(const LinearWorkload& workload) {
   std::map<ValueId, NodeId> made;
-  for (NodeId id : problem.candidate->nodes)
-    for (ValueId output : problem.graph->node(id).outputs) made[output] = id;
+  for (NodeId id : workload.candidate->nodes)
+    for (ValueId output : workload.graph->node(id).outputs) made[output] = id;
   return made;
 }
 
 // Whether all that is between `root` and what is read is elementwise, and what is read merges.
-bool tree_merges(const Problem& problem, const Implementation& implementation, ValueId root,
+bool tree_merges(const LinearWorkload& workload, const Implementation& implementation, ValueId root,
                  const Shape& shape, const std::vector<int>& axes, const std::map<ValueId, NodeId>& made) {
   std::vector<ValueId> pending = {root};
-  std::set<ValueId> seen = {problem.value};
+  std::set<ValueId> seen = {workload.value};
   while (!pending.empty()) {
     const ValueId value = pending.back();
     pending.pop_back();
     if (!seen.insert(value).second) continue;
     const auto producer = made.find(value);
     if (producer == made.end()) {
-      if (!read_merges(problem, implementation, value, shape, axes)) return false;
+      if (!read_merges(workload, implementation, value, shape, axes)) return false;
       continue;
     }
-    const Node& node = problem.graph->node(producer->second);
+    const Node& node = workload.graph->node(producer->second);
     if (info(node.op).category != Category::elementwise) return false;
     pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
   }
@@ -120,9 +120,9 @@ bool tree_merges(const Problem& problem, const Implementation& implementation, V
 
 }  // namespace
 
-Layout layout_of(const Problem& problem, const Implementation& implementation, ValueId value) {
-  const auto& inputs = problem.candidate->inputs;
-  const auto& outputs = problem.candidate->outputs;
+Layout layout_of(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
+  const auto& inputs = workload.candidate->inputs;
+  const auto& outputs = workload.candidate->outputs;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] == value) return implementation.input_layouts[i];
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -148,11 +148,11 @@ int reshaped_axis(const Shape& from, const Shape& to, int axis) {
   return -1;
 }
 
-std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& coords) {
-  const Graph& graph = *problem.graph;
-  std::map<ValueId, Coords> known = {{problem.value, coords}};
-  for (NodeId id : problem.candidate->nodes) {
-    if (id == problem.node) continue;
+std::map<ValueId, Coords> output_coords(const LinearWorkload& workload, const Coords& coords) {
+  const Graph& graph = *workload.graph;
+  std::map<ValueId, Coords> known = {{workload.value, coords}};
+  for (NodeId id : workload.candidate->nodes) {
+    if (id == workload.node) continue;
     const Node& node = graph.node(id);
     for (ValueId input : node.inputs) {
       const auto found = known.find(input);
@@ -163,24 +163,25 @@ std::map<ValueId, Coords> output_coords(const Problem& problem, const Coords& co
     }
   }
   std::map<ValueId, Coords> result;
-  for (ValueId output : problem.candidate->outputs) result[output] = known.at(output);
+  for (ValueId output : workload.candidate->outputs) result[output] = known.at(output);
   return result;
 }
 
-bool epilogue_merges(const Problem& problem, const Implementation& implementation,
+bool epilogue_merges(const LinearWorkload& workload, const Implementation& implementation,
                      const std::vector<int>& axes) {
-  const Shape& shape = type_of(problem, problem.value).shape;
-  const auto made = producers(problem);
-  return std::all_of(problem.candidate->outputs.begin(), problem.candidate->outputs.end(),
+  const Shape& shape = type_of(workload, workload.value).shape;
+  const auto made = producers(workload);
+  return std::all_of(workload.candidate->outputs.begin(), workload.candidate->outputs.end(),
                      [&](ValueId output) {
-                       return tree_merges(problem, implementation, output, shape, axes, made) &&
-                              contiguous(shape, layout_of(problem, implementation, output), axes);
+                       return tree_merges(workload, implementation, output, shape, axes, made) &&
+                              contiguous(shape, layout_of(workload, implementation, output), axes);
                      });
 }
 
-bool operand_merges(const Problem& problem, const Implementation& implementation, ValueId value,
+bool operand_merges(const LinearWorkload& workload, const Implementation& implementation, ValueId value,
                     const std::vector<int>& axes) {
-  return tree_merges(problem, implementation, value, type_of(problem, value).shape, axes, producers(problem));
+  return tree_merges(workload, implementation, value, type_of(workload, value).shape, axes,
+                     producers(workload));
 }
 
 }  // namespace korch::linear

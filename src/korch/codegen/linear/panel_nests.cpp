@@ -18,7 +18,7 @@ PanelShape panel_shape(const RowKernel& k) {
   if (k.path == DataPath::panel_channels) {
     s.channel_step = 1;
     s.pixel_step = k.padded_depth();
-    if (rows_conflict(operand_bytes(*k.problem, s.pixel_step * k.stride_w))) s.pixel_step += kSpread;
+    if (rows_conflict(operand_bytes(*k.workload, s.pixel_step * k.stride_w))) s.pixel_step += kSpread;
     s.row_step = s.pixels * s.pixel_step;
     s.elements = s.rows * s.row_step;
   } else {
@@ -49,7 +49,7 @@ tile::ScheduledNest panel_nest(KernelBuilder& builder, const RowKernel& k, const
       k.data_coords(Index::variable("image", k.images), Index::variable("iy", k.in_height),
                     Index::variable("ix", k.in_width),
                     Index::variable("group", k.groups) * k.depth + Index::variable("ic", k.depth));
-  const int value = builder.compose(k.problem->data, coords, -1, {{"iy", iy}, {"ix", ix}, {"ic", c}});
+  const int value = builder.compose(k.workload->data, coords, -1, {{"iy", iy}, {"ix", ix}, {"ic", c}});
   nest.stores = {{buffer, pr * shape.row_step + px * shape.pixel_step + c * shape.channel_step,
                   builder.padded(inside, value)}};
   return nest;

@@ -30,7 +30,7 @@ class PixelKernelBuilder {
       : k_(kernel),
         lanes_(kernel.target->lanes()),
         panel_shape_(panel_shape(kernel)),
-        builder_(*k_.problem, *k_.implementation, *k_.target),
+        builder_(*k_.workload, *k_.implementation, *k_.target),
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.tiling.tiles()) {}
   Result<tile::ScheduledGraph> build();
@@ -79,7 +79,7 @@ tile::ScheduledNest PixelKernelBuilder::product(const PixelZone& zone) {
   const Index c = Index::variable("c", k_.columns), r = Index::variable("r", pixels),
               k = Index::variable("k", k_.depth), kh = Index::variable("kh", k_.taps_h),
               kw = Index::variable("kw", k_.taps_w);
-  const int weight = builder_.load(builder_.buffer_of(k_.problem->weight),
+  const int weight = builder_.load(builder_.buffer_of(k_.workload->weight),
                                    ((kh * k_.taps_w + kw) * k_.depth + k) * k_.columns + c);
   const int data =
       builder_.load(panel_, (y_.local() * k_.stride_h + kh * k_.dilation_h) * panel_shape_.row_step +
@@ -109,7 +109,7 @@ void PixelKernelBuilder::finish(const PixelZone& zone, std::vector<tile::Schedul
 Result<tile::ScheduledGraph> PixelKernelBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  builder_.pack(k_.problem->weight, {"columns", {0, 1, k_.columns, 0}},
+  builder_.pack(k_.workload->weight, {"columns", {0, 1, k_.columns, 0}},
                 k_.taps_h * k_.taps_w * k_.depth * k_.columns);
   tile_ = builder_.add_scratch(k_.columns * pitch());
   panel_ = builder_.add_scratch(panel_shape_.elements);

@@ -23,12 +23,12 @@ class RowKernelBuilder {
  public:
   explicit RowKernelBuilder(const RowKernel& kernel)
       : k_(kernel),
-        builder_(*k_.problem, *k_.implementation, *k_.target),
+        builder_(*k_.workload, *k_.implementation, *k_.target),
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
         parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
-    if (bytes_of(*k_.problem, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
+    if (bytes_of(*k_.workload, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
       parts_ = {};
   }
 
@@ -42,7 +42,7 @@ class RowKernelBuilder {
   // one arrives.
   bool rows_first() const {
     return !in_parts() &&
-           operand_bytes(*k_.problem, matrix_size()) <= k_.target->own_bytes() * kCachedColumns;
+           operand_bytes(*k_.workload, matrix_size()) <= k_.target->own_bytes() * kCachedColumns;
   }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.padded_depth(); }
   int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
@@ -96,7 +96,7 @@ int RowKernelBuilder::data(const RowZone& rows, const Index& r, const Index& kh,
                            ((row_in_panel(rows) + r) * k_.stride_w + kw * k_.dilation_w) * panel_.pixel_step +
                            channel * panel_.channel_step);
   const Index x = rows.first_row(t_.at(rows.low, rows.high)) + r;
-  return builder_.read(k_.problem->data,
+  return builder_.read(k_.workload->data,
                        k_.data_coords(image(), y_.at() * k_.stride_h + kh * k_.dilation_h,
                                       x * k_.stride_w + kw * k_.dilation_w, group() * k_.depth + channel));
 }
@@ -104,7 +104,7 @@ int RowKernelBuilder::data(const RowZone& rows, const Index& r, const Index& kh,
 // Of the slice's matrix.
 Index RowKernelBuilder::weight_offset() const {
   if (k_.weight_matrix) return k_.weight_matrix(image()) * matrix_size();
-  return k_.problem->weight_constant ? group() * matrix_size() : Index(0);
+  return k_.workload->weight_constant ? group() * matrix_size() : Index(0);
 }
 
 Index RowKernelBuilder::tile_offset(const RowZone& rows) const {
@@ -138,7 +138,7 @@ ScheduledNest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& c
   if (!paneled() && rows_first() && nest.reduced.size() == 1) {
     const Index& at = builder_.pool()[row].coords[0];
     nest.schedule.prefetch_rows = at.stride("k") == 1 && at.stride("r") == k_.depth &&
-                                  type_of(*k_.problem, k_.problem->data).bytes() > k_.target->own_bytes();
+                                  type_of(*k_.workload, k_.workload->data).bytes() > k_.target->own_bytes();
   }
   nest.schedule.prefetch_columns = !rows_first();
   return nest;
@@ -212,7 +212,7 @@ tile::ScheduledPhase RowKernelBuilder::main_phase() {
 }
 
 Result<tile::ScheduledGraph> RowKernelBuilder::build() {
-  const Problem& p = *k_.problem;
+  const LinearWorkload& p = *k_.workload;
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
   if (p.weight_constant) {
@@ -235,9 +235,9 @@ Result<tile::ScheduledGraph> RowKernelBuilder::build() {
   return builder_.finish();
 }
 
-int contiguous_of_read(const Problem& problem, const Implementation& implementation, ValueId value) {
-  const Shape& shape = type_of(problem, value).shape;
-  const Layout layout = layout_of(problem, implementation, value);
+int contiguous_of_read(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
+  const Shape& shape = type_of(workload, value).shape;
+  const Layout layout = layout_of(workload, implementation, value);
   if (!layout.has_strides()) return -1;
   const Shape steps = strides(shape, layout);
   for (size_t i = 0; i < shape.size(); ++i)
@@ -247,25 +247,25 @@ int contiguous_of_read(const Problem& problem, const Implementation& implementat
 
 }  // namespace
 
-int contiguous_axis(const Problem& problem, const Implementation& implementation, ValueId value) {
-  const Graph& graph = *problem.graph;
+int contiguous_axis(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
+  const Graph& graph = *workload.graph;
   const Node* producer = nullptr;
-  for (NodeId id : problem.candidate->nodes)
+  for (NodeId id : workload.candidate->nodes)
     if (graph.node(id).outputs[0] == value) producer = &graph.node(id);
-  if (producer == nullptr) return contiguous_of_read(problem, implementation, value);
+  if (producer == nullptr) return contiguous_of_read(workload, implementation, value);
   if (producer->op == Op::Transpose) {
-    const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
+    const int inner = contiguous_axis(workload, implementation, producer->inputs[0]);
     return inner < 0 ? -1 : index_maps(graph, *producer).operands[0].coordinates[inner].axis;
   }
   if (producer->op == Op::Reshape) {
-    const int inner = contiguous_axis(problem, implementation, producer->inputs[0]);
+    const int inner = contiguous_axis(workload, implementation, producer->inputs[0]);
     return inner < 0 ? -1
-                     : reshaped_axis(type_of(problem, producer->inputs[0]).shape,
-                                     type_of(problem, value).shape, inner);
+                     : reshaped_axis(type_of(workload, producer->inputs[0]).shape,
+                                     type_of(workload, value).shape, inner);
   }
   for (ValueId input : producer->inputs)
-    if (type_of(problem, input).shape == type_of(problem, value).shape)
-      return contiguous_axis(problem, implementation, input);
+    if (type_of(workload, input).shape == type_of(workload, value).shape)
+      return contiguous_axis(workload, implementation, input);
   return -1;
 }
 

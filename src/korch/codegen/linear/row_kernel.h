@@ -23,7 +23,7 @@ enum class DataPath {
 };
 
 struct RowKernel {
-  const Problem* problem = nullptr;
+  const LinearWorkload* workload = nullptr;
   const Implementation* implementation = nullptr;
   const Device* target = nullptr;
 
@@ -58,19 +58,21 @@ struct RowKernel {
   bool transposed_store =
       false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 
-  int64_t step_channels() const { return terms_together(*problem); }
+  int64_t step_channels() const { return terms_together(*workload); }
   int64_t steps() const { return ceil_div(depth, step_channels()); }  // the last one may be half empty
   int64_t padded_depth() const { return steps() * step_channels(); }
 };
 
 // What a convolution or a matmul multiplies, and nothing of how: neither path, blocks, tiling nor slicing,
 // and of the packing neither block nor tail.
-RowKernel conv_rows(const Problem& problem, const Implementation& implementation, const Device& target);
-RowKernel matmul_rows(const Problem& problem, const Implementation& implementation, const Device& target);
+RowKernel conv_rows(const LinearWorkload& workload, const Implementation& implementation,
+                    const Device& target);
+RowKernel matmul_rows(const LinearWorkload& workload, const Implementation& implementation,
+                      const Device& target);
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel);
 
 // Which axis of an operand is contiguous where the candidate reads it (-1: unknown).
-int contiguous_axis(const Problem& problem, const Implementation& implementation, ValueId value);
+int contiguous_axis(const LinearWorkload& workload, const Implementation& implementation, ValueId value);
 
 }  // namespace korch::linear

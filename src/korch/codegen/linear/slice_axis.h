@@ -1,4 +1,4 @@
-// One axis of the results that slices share among them: dealt out whole, one by one, or in chunks.
+// One axis of the results that is divided among slices: whole, one by one, or in chunks.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. Stage by stage of
-// the reduction, taps by channels, the terms of its rows, computed by the prologue and zero padded, and those
-// of its columns come to scratch; its results stay in registers until the epilogue takes them.
+// Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. The reduction,
+// taps by channels, goes k tile by k tile. For each the terms of the tile's rows, computed by the prologue
+// and zero padded, and those of its columns are staged in scratch. The results stay in registers until the
+// epilogue takes them.
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
@@ -14,13 +15,13 @@ using namespace linear;
 
 namespace {
 
-constexpr int64_t kStage = 16;
+constexpr int64_t kKTile = 16;
 constexpr int64_t kSpread = 4;  // elements added to a panel's rows: else those of one bank follow each other
 
-Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& candidate) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   const bool is_conv = p.conv && graph.node(p.node).op == Op::Conv;
   if (!p.matmul && !is_conv) return refuse("neither a matmul nor a convolution of one or two axes");
@@ -28,10 +29,10 @@ Result<Problem> staged_problem(const Graph& graph, const Candidate& candidate) {
   if (is_conv && p.conv->group > 1 && p.conv->in_channels == p.conv->group)
     return refuse("depthwise convolution in staged");
   if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "product of a type other than float32"};
-  return problem;
+  return workload;
 }
 
-RowKernel rows_of(const Problem& p, const Implementation& implementation, const Device& target) {
+RowKernel rows_of(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   return p.matmul ? matmul_rows(p, implementation, target) : conv_rows(p, implementation, target);
 }
 
@@ -78,13 +79,13 @@ class StagedBuilder {
   explicit StagedBuilder(const RowKernel& kernel)
       : k_(kernel),
         s_(std::get<StagedSchedule>(kernel.implementation->schedule)),
-        builder_(*kernel.problem, *kernel.implementation, *kernel.target),
+        builder_(*kernel.workload, *kernel.implementation, *kernel.target),
         y_("ty", k_.height, tile_height(k_.height, k_.width, s_.rows)),
         x_("tx", k_.width, s_.rows / y_.size),
         column_("block", k_.columns, s_.columns) {
-    // Few channels: as many taps in a stage as fit.
-    const int64_t most = s_.stage + s_.stage * 3 / 4;
-    channels_ = ceil_div(k_.depth, ceil_div(k_.depth, s_.stage));
+    // Few channels: as many taps in a k tile as fit.
+    const int64_t most = s_.k_tile + s_.k_tile * 3 / 4;
+    channels_ = ceil_div(k_.depth, ceil_div(k_.depth, s_.k_tile));
     if (channels_ == k_.depth && k_.taps_w * channels_ <= most) taps_w_ = k_.taps_w;
     if (taps_w_ == k_.taps_w && channels_ == k_.depth && k_.taps_h * taps_w_ * channels_ <= most)
       taps_h_ = k_.taps_h;
@@ -98,10 +99,10 @@ class StagedBuilder {
   Index tap_h() const { return Index::variable("kh", k_.taps_h); }
   Index tap_w() const { return Index::variable("kw", k_.taps_w); }
   Index channel() const {
-    return Index::variable("stage", ceil_div(k_.depth, channels_)) * channels_ +
+    return Index::variable("k_tile", ceil_div(k_.depth, channels_)) * channels_ +
            Index::variable("k", channels_);
   }
-  int64_t stage_terms() const { return taps_h_ * taps_w_ * channels_; }
+  int64_t panel_terms() const { return taps_h_ * taps_w_ * channels_; }
   Index row_in_tile() const {
     return Index::variable("ry", y_.size) * x_.size + Index::variable("rx", x_.size);
   }
@@ -111,7 +112,7 @@ class StagedBuilder {
     return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + kSpread) + within;
   }
 
-  std::vector<tile::OuterLoop> stages() const;
+  std::vector<tile::OuterLoop> k_tiles() const;
   std::vector<tile::LoopVariable> terms() const;
   // Where the placeholder `channel` stands, and that there is one.
   int padded(tile::Condition inside, int value) {
@@ -131,22 +132,22 @@ class StagedBuilder {
   const StagedSchedule s_;
   KernelBuilder builder_;
   TiledAxis y_, x_, column_;
-  int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a stage
+  int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a k tile
   int row_panel_ = -1, column_panel_ = -1, tile_ = -1;
 };
 
-std::vector<tile::OuterLoop> StagedBuilder::stages() const {
+std::vector<tile::OuterLoop> StagedBuilder::k_tiles() const {
   std::vector<tile::OuterLoop> loops;
   const auto add = [&](const char* name, int64_t extent) {
     if (extent > 1) loops.push_back({{name, extent}, 0, extent});
   };
   if (taps_h_ == 1) add("kh", k_.taps_h);
   if (taps_w_ == 1) add("kw", k_.taps_w);
-  add("stage", ceil_div(k_.depth, channels_));
+  add("k_tile", ceil_div(k_.depth, channels_));
   return loops;
 }
 
-// Within a stage.
+// Within a k tile.
 std::vector<tile::LoopVariable> StagedBuilder::terms() const {
   std::vector<tile::LoopVariable> loops;
   if (taps_h_ > 1) loops.push_back({"kh", taps_h_});
@@ -163,13 +164,13 @@ int StagedBuilder::row_element() {
   const Coords coords =
       k_.data_coords(image(), Index::variable("iy", k_.in_height), Index::variable("ix", k_.in_width),
                      group() * k_.depth + Index::variable("channel", k_.depth));
-  return padded(inside, builder_.compose(k_.problem->data, coords, -1,
+  return padded(inside, builder_.compose(k_.workload->data, coords, -1,
                                          {{"iy", iy}, {"ix", ix}, {"channel", channel()}}));
 }
 
 // Constant columns are packed in blocks as wide as a tile.
 int StagedBuilder::column_element() {
-  const Problem& p = *k_.problem;
+  const LinearWorkload& p = *k_.workload;
   const Index tap = tap_h() * k_.taps_w + tap_w();
   if (!p.weight_constant) {
     tile::Condition inside;
@@ -194,7 +195,7 @@ int StagedBuilder::column_element() {
 tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
                                          const Index& offset, int value) {
   tile::ScheduledNest nest;
-  nest.around = stages();
+  nest.around = k_tiles();
   nest.loops = terms();
   const std::string fast = along_terms ? "k" : across.back().name;
   nest.loops.insert(nest.loops.end(), across.begin(), across.end());
@@ -206,11 +207,11 @@ tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across,
 
 tile::ScheduledNest StagedBuilder::product() {
   const Index r = Index::variable("r", s_.rows), c = Index::variable("c", s_.columns);
-  tile::ScheduledNest nest = builder_.product_nest(stages(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
+  tile::ScheduledNest nest = builder_.product_nest(k_tiles(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
                                                    builder_.load(row_panel_, panel_offset(s_.rows, r)),
                                                    builder_.load(column_panel_, panel_offset(s_.columns, c)),
                                                    tile_, r * s_.columns + c);
-  for (const tile::OuterLoop& loop : stages())
+  for (const tile::OuterLoop& loop : k_tiles())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
 }
@@ -232,7 +233,7 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
 }
 
 void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
-  const Problem& p = *k_.problem;
+  const LinearWorkload& p = *k_.workload;
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
   const bool rows_along_terms = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
@@ -250,8 +251,8 @@ void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
 Result<tile::ScheduledGraph> StagedBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  row_panel_ = builder_.add_scratch(stage_terms() * (s_.rows + kSpread));
-  column_panel_ = builder_.add_scratch(stage_terms() * (s_.columns + kSpread));
+  row_panel_ = builder_.add_scratch(panel_terms() * (s_.rows + kSpread));
+  column_panel_ = builder_.add_scratch(panel_terms() * (s_.columns + kSpread));
   tile_ = builder_.add_scratch(s_.rows * s_.columns);
   tile::ScheduledPhase phase;
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
@@ -268,12 +269,12 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
 
 void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = staged_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = staged_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   for (Order data : {Order::row_major, Order::channels_last})
     for (Order result : {Order::row_major, Order::channels_last}) {
       Implementation implementation = with_layouts(p, "staged", data, result);
@@ -285,7 +286,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       if (large_tiles < target.workers) std::swap(sizes[0], sizes[1]);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
-        implementation.schedule = StagedSchedule{size, size, kStage};
+        implementation.schedule = StagedSchedule{size, size, kKTile};
         add_once(implementation, found);
       }
     }
@@ -293,9 +294,9 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
 
 Result<tile::ScheduledGraph> build_staged(const Graph& graph, const Candidate& candidate,
                                           const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = staged_problem(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  const RowKernel kernel = rows_of(problem.value(), implementation, target);
+  const Result<LinearWorkload> workload = staged_workload(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  const RowKernel kernel = rows_of(workload.value(), implementation, target);
   return StagedBuilder(kernel).build();
 }
 

@@ -27,19 +27,19 @@ constexpr int64_t kSlicesPerWorker = 8;
 constexpr double kHeavyWeights =
     0.125;  // share of L3 above which weights are streamed once for as many tiles as possible
 
-Result<Problem> winograd_problem(const Graph& graph, const Candidate& candidate) {
-  Result<Problem> problem = analyze(graph, candidate);
-  if (!problem.ok()) return problem;
-  const Problem& p = problem.value();
+Result<LinearWorkload> winograd_workload(const Graph& graph, const Candidate& candidate) {
+  Result<LinearWorkload> workload = analyze(graph, candidate);
+  if (!workload.ok()) return workload;
+  const LinearWorkload& p = workload.value();
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   if (p.winograd_tile == 0) return refuse("not a convolution by Winograd's primitives");
   if (!p.weight_constant) return refuse("convolution weights are not constant");
   if (!is_float32(p))
     return Refusal{RefusalReason::unsupported_type, "convolution of a type other than float32"};
-  return problem;
+  return workload;
 }
 
-WinogradAttrs attrs_of(const Problem& p) {
+WinogradAttrs attrs_of(const LinearWorkload& p) {
   WinogradAttrs attrs;
   attrs.tile = p.winograd_tile;
   attrs.taps = p.conv->kernel_h;
@@ -62,7 +62,7 @@ struct WinogradPlan {
   int64_t blocks_per_group;
 };
 
-WinogradPlan make_plan(const Problem& p, const Implementation& implementation, const Device& target) {
+WinogradPlan make_plan(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   const ConvShape& s = *p.conv;
   WinogradPlan w;
   const WinogradAttrs attrs = attrs_of(p);
@@ -99,11 +99,11 @@ WinogradPlan make_plan(const Problem& p, const Implementation& implementation, c
 
 class WinogradBuilder {
  public:
-  WinogradBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
-      : p_(problem),
-        w_(make_plan(problem, implementation, target)),
+  WinogradBuilder(const LinearWorkload& workload, const Implementation& implementation, const Device& target)
+      : p_(workload),
+        w_(make_plan(workload, implementation, target)),
         lanes_(target.lanes()),
-        builder_(problem, implementation, target),
+        builder_(workload, implementation, target),
         tile_("tile", w_.tiles, w_.tiles_per_block),
         block_("block", w_.blocks.total(), w_.blocks_per_group) {}
   Result<tile::ScheduledGraph> build();
@@ -119,7 +119,7 @@ class WinogradBuilder {
   void results(const ColumnZone& columns, WinogradNests& transforms, std::vector<tile::ScheduledNest>& nests);
   tile::ScheduledPhase main_phase(WinogradNests& transforms);
 
-  const Problem& p_;
+  const LinearWorkload& p_;
   const WinogradPlan w_;
   const int lanes_;
   KernelBuilder builder_;
@@ -228,7 +228,7 @@ Result<tile::ScheduledGraph> WinogradBuilder::build() {
 }
 
 // For the product, best first.
-std::vector<TileShape> product_tiles(const Problem& p, const Device& target) {
+std::vector<TileShape> product_tiles(const LinearWorkload& p, const Device& target) {
   const ConvShape& s = *p.conv;
   const WinogradAttrs attrs = attrs_of(p);
   const int64_t parts = channel_parts(attrs),
@@ -243,12 +243,12 @@ std::vector<TileShape> product_tiles(const Problem& p, const Device& target) {
 
 void list_conv_winograd(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                         std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = winograd_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = winograd_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   const ConvShape& s = *p.conv;
   const WinogradAttrs attrs = attrs_of(p);
   const int64_t parts = channel_parts(attrs), channels = s.in_channels / parts,
@@ -266,11 +266,11 @@ void reschedule_conv_winograd(const Graph& graph, const Candidate& candidate,
                               const Implementation& implementation, const Device& target,
                               std::vector<Schedule>& found) {
   constexpr size_t kMostTiles = 2;  // beside its own
-  const Result<Problem> problem = winograd_problem(graph, candidate);
-  if (!problem.ok()) return;
+  const Result<LinearWorkload> workload = winograd_workload(graph, candidate);
+  if (!workload.ok()) return;
   WinogradSchedule schedule = std::get<WinogradSchedule>(implementation.schedule);
   const TileShape own = *schedule.product;
-  for (const TileShape& tile : product_tiles(problem.value(), target)) {
+  for (const TileShape& tile : product_tiles(workload.value(), target)) {
     if (tile == own || found.size() == kMostTiles) continue;
     schedule.product = tile;
     found.push_back(schedule);
@@ -279,9 +279,9 @@ void reschedule_conv_winograd(const Graph& graph, const Candidate& candidate,
 
 Result<tile::ScheduledGraph> build_conv_winograd(const Graph& graph, const Candidate& candidate,
                                                  const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = winograd_problem(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  return WinogradBuilder(problem.value(), implementation, target).build();
+  const Result<LinearWorkload> workload = winograd_workload(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  return WinogradBuilder(workload.value(), implementation, target).build();
 }
 
 }  // namespace korch

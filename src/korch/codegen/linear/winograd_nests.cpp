@@ -30,11 +30,11 @@ std::vector<double> positive_points(int64_t alpha) {
 
 }  // namespace
 
-WinogradNests::WinogradNests(KernelBuilder& builder, const Problem& problem, const WinogradAttrs& attrs,
-                             int lanes)
+WinogradNests::WinogradNests(KernelBuilder& builder, const LinearWorkload& workload,
+                             const WinogradAttrs& attrs, int lanes)
     : builder_(builder),
-      problem_(problem),
-      s_(*problem.conv),
+      workload_(workload),
+      s_(*workload.conv),
       attrs_(attrs),
       tiles_(attrs, {s_.images, 0, s_.out_height, s_.out_width}),
       m_(attrs.tile),
@@ -72,7 +72,7 @@ WinogradNests::Pixel WinogradNests::strassen_pixel(const Index& tile, int64_t nu
 int WinogradNests::data(const Pixel& pixel, const Index& channel) {
   const Coords coords = {Index::variable("image", s_.images), channel, Index::variable("iy", s_.in_height),
                          Index::variable("ix", s_.in_width)};
-  return builder_.padded(pixel.there, builder_.compose(problem_.data, coords, -1, pixel.places));
+  return builder_.padded(pixel.there, builder_.compose(workload_.data, coords, -1, pixel.places));
 }
 
 Coords WinogradNests::result_coords(const Index& column) const {

@@ -1,5 +1,5 @@
-// Winograd's transforms (ir/winograd.h) of one tile and a vector of channels at a time, as nests: shared by
-// the kernels of all three primitives and of one alone.
+// Winograd's transforms (ir/winograd.h) of one tile and one vector of channels, as nests. Kernels of all
+// three primitives and of a single one share them.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,9 @@ struct TransformedTile {
 
 class WinogradNests {
  public:
-  // `problem`: its `conv`, `data` and `value`. Adds the scratch that is needed between the dimensions.
-  WinogradNests(KernelBuilder& builder, const Problem& problem, const WinogradAttrs& attrs, int lanes);
+  // `workload`: its `conv`, `data` and `value`. Adds the scratch that is needed between the dimensions.
+  WinogradNests(KernelBuilder& builder, const LinearWorkload& workload, const WinogradAttrs& attrs,
+                int lanes);
 
   // B^T d B of tile number `tile`; where that is beyond the last one, of zeros.
   void transform_data(const Index& tile, const ChannelVector& channels, const TransformedTile& to,
@@ -36,7 +37,7 @@ class WinogradNests {
                         const std::vector<tile::OuterLoop>& around, std::vector<tile::ScheduledNest>& nests);
 
  private:
-  // Where variables image, iy and ix of a pixel stand, and when there is such a pixel.
+  // The values of the variables image, iy and ix of a pixel, and the condition that the pixel exists.
   struct Pixel {
     tile::Replacements places;
     tile::Condition there;
@@ -52,7 +53,7 @@ class WinogradNests {
   Coords result_coords(const Index& column) const;
 
   KernelBuilder& builder_;
-  const Problem& problem_;
+  const LinearWorkload& workload_;
   const ConvShape& s_;
   const WinogradAttrs attrs_;
   const WinogradTiles tiles_;

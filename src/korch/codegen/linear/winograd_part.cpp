@@ -21,13 +21,13 @@ namespace {
 constexpr int64_t kTilesPerSlice = 8;     // of a transform
 constexpr int64_t kRowTilesPerSlice = 6;  // of the product: they share the weights of an element
 
-Result<Problem> part_problem(const Graph& graph, const Candidate& candidate) {
+Result<LinearWorkload> part_workload(const Graph& graph, const Candidate& candidate) {
   const auto refuse = [](const char* why) { return Refusal{RefusalReason::no_kernel_family, why}; };
   const Node& node = graph.node(candidate.nodes.front());
   if (candidate.nodes.size() != 1 || !std::holds_alternative<WinogradAttrs>(node.attrs))
     return refuse("not one of Winograd's primitives");
   const auto& attrs = std::get<WinogradAttrs>(node.attrs);
-  Problem p;
+  LinearWorkload p;
   p.graph = &graph;
   p.candidate = &candidate;
   p.node = candidate.nodes.front();
@@ -59,14 +59,14 @@ Result<Problem> part_problem(const Graph& graph, const Candidate& candidate) {
 
 class PartBuilder {
  public:
-  PartBuilder(const Problem& problem, const Implementation& implementation, const Device& target)
-      : p_(problem),
-        attrs_(std::get<WinogradAttrs>(problem.graph->node(problem.node).attrs)),
+  PartBuilder(const LinearWorkload& workload, const Implementation& implementation, const Device& target)
+      : p_(workload),
+        attrs_(std::get<WinogradAttrs>(workload.graph->node(workload.node).attrs)),
         implementation_(implementation),
-        channels_(problem.conv->in_channels / channel_parts(attrs_)),
-        columns_(problem.conv->out_channels / channel_parts(attrs_)),
+        channels_(workload.conv->in_channels / channel_parts(attrs_)),
+        columns_(workload.conv->out_channels / channel_parts(attrs_)),
         lanes_(target.lanes()),
-        builder_(problem, implementation, target) {}
+        builder_(workload, implementation, target) {}
 
   tile::ScheduledGraph build() {
     if (p_.graph->node(p_.node).op == Op::WinogradProduct)
@@ -84,7 +84,7 @@ class PartBuilder {
                  const ColumnBlocks& blocks, const ColumnZone& columns,
                  std::vector<tile::ScheduledNest>& nests);
 
-  const Problem& p_;
+  const LinearWorkload& p_;
   const WinogradAttrs attrs_;
   const Implementation& implementation_;
   const int64_t channels_, columns_;  // of a product
@@ -170,12 +170,12 @@ void PartBuilder::product() {
 
 void list_winograd_part(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
                         std::vector<Implementation>& found, std::vector<Refusal>& refused) {
-  const Result<Problem> problem = part_problem(graph, candidate);
-  if (!problem.ok()) {
-    refused.push_back(problem.refusal());
+  const Result<LinearWorkload> workload = part_workload(graph, candidate);
+  if (!workload.ok()) {
+    refused.push_back(workload.refusal());
     return;
   }
-  const Problem& p = problem.value();
+  const LinearWorkload& p = workload.value();
   Implementation implementation =
       with_layouts(p, "winograd_part", Order::channels_last, Order::channels_last);
   // Transformed tiles have no other order.
@@ -198,9 +198,9 @@ void list_winograd_part(const Graph& graph, const Candidate& candidate, const De
 
 Result<tile::ScheduledGraph> build_winograd_part(const Graph& graph, const Candidate& candidate,
                                                  const Implementation& implementation, const Device& target) {
-  const Result<Problem> problem = part_problem(graph, candidate);
-  if (!problem.ok()) return problem.refusal();
-  return PartBuilder(problem.value(), implementation, target).build();
+  const Result<LinearWorkload> workload = part_workload(graph, candidate);
+  if (!workload.ok()) return workload.refusal();
+  return PartBuilder(workload.value(), implementation, target).build();
 }
 
 }  // namespace korch

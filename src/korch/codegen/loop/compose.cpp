@@ -98,11 +98,11 @@ Composer::Composer(const Graph& graph, const Candidate& candidate, std::map<Valu
     for (ValueId output : graph.node(node).outputs) producers_[output] = node;
 }
 
-void Composer::set_stage(ValueId value, bool on) {
+void Composer::set_intermediate(ValueId value, bool on) {
   if (on)
-    stages_[value] = 1;
+    intermediates_[value] = 1;
   else
-    stages_.erase(value);
+    intermediates_.erase(value);
   memo_.clear();
 }
 
@@ -141,7 +141,7 @@ std::string Composer::obstacle(ValueId value) const {
   while (!pending.empty()) {
     const ValueId at = pending.back();
     pending.pop_back();
-    if (!seen.insert(at).second || is_stage(at)) continue;
+    if (!seen.insert(at).second || is_intermediate(at)) continue;
     const Node* node = producer(at);
     if (node == nullptr) continue;
     switch (info(node->op).category) {
@@ -162,9 +162,9 @@ std::string Composer::obstacle(ValueId value) const {
 }
 
 int Composer::compose(ValueId value, const std::vector<Index>& coords) {
-  if (is_stage(value)) {
+  if (is_intermediate(value)) {
     Expr e;
-    e.kind = ExprKind::stage;
+    e.kind = ExprKind::intermediate;
     e.type = graph_.value(value).type.dtype;
     e.value = value;
     e.coords = coords;
@@ -197,7 +197,7 @@ void Composer::define_operands(ValueId value, const std::vector<Index>& coords) 
     const Node* node = producer(at.value);
     if (node == nullptr) continue;
     const auto add = [&](ValueId operand, std::vector<Index> place) {
-      if (!is_stage(operand) && producer(operand) != nullptr)
+      if (!is_intermediate(operand) && producer(operand) != nullptr)
         pending.push_back({operand, std::move(place), false});
     };
     const Category category = info(node->op).category;

@@ -32,9 +32,9 @@ class Composer {
   Composer(const Graph& graph, const Candidate& candidate, std::map<ValueId, Argument> memory,
            ExprPool& pool);
 
-  // Values that are not composed further but become ExprKind::stage.
-  void set_stage(ValueId value, bool on);
-  bool is_stage(ValueId value) const { return stages_.count(value) != 0; }
+  // Values that are not composed further but become ExprKind::intermediate.
+  void set_intermediate(ValueId value, bool on);
+  bool is_intermediate(ValueId value) const { return intermediates_.count(value) != 0; }
 
   // Why `value` cannot be composed; empty when it can (a reduction over a whole axis cannot, an opaque or
   // linear primitive cannot).
@@ -44,8 +44,8 @@ class Composer {
   // names.
   int compose(ValueId value, const std::vector<Index>& coords);
 
-  // A stage's own definition, one step below `value` (which may be a stage itself): for elementwise and
-  // layout primitives the value at coords; a reduction's operand is composed by the caller.
+  // An intermediate's own definition, one step below `value` (which may be an intermediate itself): for
+  // elementwise and layout primitives the value at coords; a reduction's operand is composed by the caller.
   int define(ValueId value, const std::vector<Index>& coords);
 
   // A linear primitive's summand: `value` at `coords` is its sum over `reduced` (product_extents).
@@ -93,7 +93,7 @@ class Composer {
   std::map<ValueId, Argument> memory_;
   std::map<ValueId, NodeId> producers_;
   ExprPool& pool_;
-  std::map<ValueId, int> stages_;
+  std::map<ValueId, int> intermediates_;
   std::unordered_map<Element, int, ElementHash> memo_;
   std::map<ValueId, int> evaluations_;
   std::map<ValueId, std::optional<IndexFormula>> formulas_;  // of gathers with constant indices, by result

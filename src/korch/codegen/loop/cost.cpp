@@ -62,8 +62,8 @@ double flops_of(ScalarFn fn) {
   return fn <= ScalarFn::constant || fn == ScalarFn::cast ? 0 : 1;
 }
 
-// Every window is computed once, whatever reads it: lowering makes a stage of what one window reads from
-// another.
+// Every window is computed once, whatever reads it: lowering makes an intermediate of what one window reads
+// from another.
 double window_flops(const Graph& graph, const Node& node) {
   const Shape& in = graph.value(node.inputs[0]).type.shape;
   const Shape& out = graph.value(node.outputs[0]).type.shape;

@@ -24,9 +24,8 @@ struct Domain {
   bool split(const Split& split, const std::string& outer, const std::string& inner);
 };
 
-// How to cut a domain into runs of `row` consecutive elements: the variables that lie wholly inside a run,
-// and the split (if inner_extent is not 0) whose inner part does, too. Nothing when the extents do not allow
-// it.
+// How to cut a domain into runs of `row` consecutive elements: the variables inside a run, and the split (if
+// inner_extent is not 0) whose inner part is inside, too. Nothing if the extents do not allow it.
 struct RowCut {
   std::vector<std::string> inside;
   Split split{{}, 0};
@@ -38,8 +37,8 @@ std::optional<RowCut> cut_rows(const Domain& domain, int64_t row);
 std::vector<Index> coords_in_order(const Index& flat, const Shape& extents, const std::vector<int>& order);
 std::vector<Index> coords_in_memory_order(const Index& flat, const Shape& shape, const Layout& layout);
 
-// The interval base .. base + extent - 1 of an axis of `axis_extent` elements that holds all of `reads`,
-// where the base depends on grid variables only: the whole axis when they do not move together.
+// The interval base .. base + extent - 1 of an axis of `axis_extent` elements that holds all of `reads`, with
+// a base that depends on grid variables only. The whole axis if the reads do not move together.
 void interval_of(const std::vector<Index>& reads, const std::set<std::string>& grid, int64_t axis_extent,
                  Index& base, int64_t& extent);
 

@@ -5,23 +5,23 @@
 
 namespace korch::tile {
 
-Index StageBuffer::offset(const std::vector<Index>& coords) const {
+Index IntermediateBuffer::offset(const std::vector<Index>& coords) const {
   Index result(0);
   for (size_t axis = 0; axis < coords.size(); ++axis)
     if (extents[axis] != 1) result = result + (coords[axis] - base[axis]) * strides[axis];
   return result;
 }
 
-const StageBuffer& Draft::buffer_of(ValueId value) const {
-  for (const StageBuffer& buffer : buffers)
+const IntermediateBuffer& Draft::buffer_of(ValueId value) const {
+  for (const IntermediateBuffer& buffer : buffers)
     if (buffer.value == value) return buffer;
-  KORCH_ASSERT(false, "value " + std::to_string(value) + " has no stage buffer");
+  KORCH_ASSERT(false, "value " + std::to_string(value) + " has no intermediate buffer");
   return buffers.front();
 }
 
 std::vector<int> Draft::roots(const DraftNest& nest) const {
   composer->clear_counts();
-  for (ValueId value : nest.inlined) composer->set_stage(value, false);
+  for (ValueId value : nest.inlined) composer->set_intermediate(value, false);
   std::vector<int> result;
   for (const DraftTarget& target : nest.targets) {
     if (!target.reduced.empty())
@@ -30,7 +30,7 @@ std::vector<int> Draft::roots(const DraftNest& nest) const {
       result.push_back(target.define ? composer->define(target.source, target.coords)
                                      : composer->compose(target.source, target.coords));
   }
-  for (ValueId value : nest.inlined) composer->set_stage(value, true);
+  for (ValueId value : nest.inlined) composer->set_intermediate(value, true);
   return result;
 }
 
@@ -42,7 +42,7 @@ double Draft::slice_work() const {
 
 void Draft::place_buffers() {
   scratch_bytes = 0;
-  for (StageBuffer& buffer : buffers) {
+  for (IntermediateBuffer& buffer : buffers) {
     buffer.offset_bytes = scratch_bytes;
     const auto element_bytes = static_cast<int64_t>(size_bytes(buffer.type.dtype));
     const int64_t size = element_count(buffer.extents) * element_bytes;
@@ -50,13 +50,13 @@ void Draft::place_buffers() {
   }
 }
 
-int Draft::buffer_number(ValueId stage) const {
-  return static_cast<int>(arguments.size()) + static_cast<int>(&buffer_of(stage) - buffers.data());
+int Draft::buffer_number(ValueId intermediate) const {
+  return static_cast<int>(arguments.size()) + static_cast<int>(&buffer_of(intermediate) - buffers.data());
 }
 
 Nest Draft::with_bodies(const DraftNest& nest, TileGraph& graph) const {
   Rewriter rewriter(*pool, graph.pool, {}, [this](Expr e) {
-    if (e.kind != ExprKind::stage) return e;
+    if (e.kind != ExprKind::intermediate) return e;
     Expr load;
     load.kind = ExprKind::load;
     load.type = e.type;
@@ -68,8 +68,8 @@ Nest Draft::with_bodies(const DraftNest& nest, TileGraph& graph) const {
   const std::vector<int> values = rewriter.rewrite(roots(nest));
   for (size_t i = 0; i < nest.targets.size(); ++i) {
     const DraftTarget& target = nest.targets[i];
-    result.stores.push_back(
-        {target.argument >= 0 ? target.argument : buffer_number(target.stage), target.offset, values[i]});
+    result.stores.push_back({target.argument >= 0 ? target.argument : buffer_number(target.intermediate),
+                             target.offset, values[i]});
   }
   return result;
 }
@@ -77,11 +77,11 @@ Nest Draft::with_bodies(const DraftNest& nest, TileGraph& graph) const {
 TileGraph Draft::tile_graph() const {
   TileGraph graph;
   graph.buffers = arguments;
-  for (const StageBuffer& stage : buffers)
+  for (const IntermediateBuffer& intermediate : buffers)
     graph.buffers.push_back({.role = BufferRole::scratch,
-                             .type = stage.type.dtype,
-                             .elements = element_count(stage.extents),
-                             .offset_bytes = stage.offset_bytes});
+                             .type = intermediate.type.dtype,
+                             .elements = element_count(intermediate.extents),
+                             .offset_bytes = intermediate.offset_bytes});
   graph.scratch_bytes = scratch_bytes;
   Phase phase;
   phase.grid = grid;

@@ -16,14 +16,13 @@ struct MappedRead {
   Condition when;
 };
 
-// What the element of the result at `coords` reads by the taps `taps`. What is looked up is left to the
-// caller.
+// The read of the result's element at `coords` by the taps `taps`. The caller replaces coordinates that are
+// looked up.
 MappedRead read_at(const IndexMaps& maps, size_t operand, std::vector<Index> coords,
                    const std::vector<Index>& taps = {});
 
-// What a layout primitive reads. Pieces are tried in order; the first whose condition holds gives the
-// element. Where none holds the element is the padding's. Gather needs run-time values
-// (compose.h).
+// The reads of a layout primitive. The first piece whose condition holds gives the element; if none holds,
+// the element is padding. Gather needs run-time values (compose.h).
 std::vector<MappedRead> map_layout(const Graph& graph, const Node& node, const std::vector<Index>& coords);
 
 // Of a Transpose or Reshape: the result's coordinates of an operand's element.

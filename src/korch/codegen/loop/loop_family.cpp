@@ -8,7 +8,7 @@
 namespace korch {
 namespace {
 
-// Which tensors of a way have their channels (axis 1) innermost.
+// Which tensors of an implementation have their channels (axis 1) innermost.
 struct ChannelsLast {
   bool inputs, outputs;              // images, rank 4 and above
   bool token_inputs, token_outputs;  // rank 3: images with their pixels in one axis
@@ -22,13 +22,15 @@ Layout layout_for(const Shape& shape, bool images, bool tokens) {
 }
 
 Implementation with_layouts(const Graph& graph, const Candidate& candidate, const ChannelsLast& last) {
-  Implementation way;
-  way.family = "loop";
+  Implementation implementation;
+  implementation.family = "loop";
   for (ValueId value : candidate.inputs)
-    way.input_layouts.push_back(layout_for(graph.value(value).type.shape, last.inputs, last.token_inputs));
+    implementation.input_layouts.push_back(
+        layout_for(graph.value(value).type.shape, last.inputs, last.token_inputs));
   for (ValueId value : candidate.outputs)
-    way.output_layouts.push_back(layout_for(graph.value(value).type.shape, last.outputs, last.token_outputs));
-  return way;
+    implementation.output_layouts.push_back(
+        layout_for(graph.value(value).type.shape, last.outputs, last.token_outputs));
+  return implementation;
 }
 
 // Tensors of both ranks meet where pixels become tokens and back; only there do tokens come channels-last (a
@@ -63,15 +65,16 @@ void list_loop(const Graph& graph, const Candidate& candidate, const Device&, Ac
   if (mixes_images_and_tokens(graph, candidate))
     choices.insert(choices.end(),
                    {{true, true, true, true}, {true, true, true, false}, {true, true, false, true}});
-  std::vector<Implementation> ways;
+  std::vector<Implementation> implementations;
   for (const ChannelsLast& choice : choices) {
-    Implementation way = with_layouts(graph, candidate, choice);
-    way.flops = tile::least_flops(graph, candidate);
-    way.bytes = tile::least_bytes(graph, candidate);
-    if (std::none_of(ways.begin(), ways.end(), [&](const Implementation& w) { return same_layouts(w, way); }))
-      ways.push_back(std::move(way));
+    Implementation implementation = with_layouts(graph, candidate, choice);
+    implementation.flops = tile::least_flops(graph, candidate);
+    implementation.bytes = tile::least_bytes(graph, candidate);
+    if (std::none_of(implementations.begin(), implementations.end(),
+                     [&](const Implementation& w) { return same_layouts(w, implementation); }))
+      implementations.push_back(std::move(implementation));
   }
-  found.insert(found.end(), ways.begin(), ways.end());
+  found.insert(found.end(), implementations.begin(), implementations.end());
 }
 
 Result<tile::ScheduledGraph> build_loop(const Graph& graph, const Candidate& candidate,
@@ -89,11 +92,11 @@ tile::ScheduledGraph reorder_tile_graph(const TensorType& type, const Layout& fr
   candidate.nodes = {copy};
   candidate.inputs = {input};
   candidate.outputs = graph.node(copy).outputs;
-  Implementation way;
-  way.family = "loop";
-  way.input_layouts = {from};
-  way.output_layouts = {to};
-  return std::move(tile::lower(graph, candidate, way, target).value());
+  Implementation implementation;
+  implementation.family = "loop";
+  implementation.input_layouts = {from};
+  implementation.output_layouts = {to};
+  return std::move(tile::lower(graph, candidate, implementation, target).value());
 }
 
 }  // namespace korch

@@ -19,7 +19,7 @@
 namespace korch::tile {
 namespace {
 
-constexpr int kMaxAttempts = 200;  // each attempt splits a variable, adds a stage or shrinks the grid
+constexpr int kMaxAttempts = 200;  // each attempt splits a variable, adds an intermediate or shrinks the grid
 constexpr int kMaxExpressions =
     20000;  // a body beyond this is recomputation gone wild (windows over windows)
 
@@ -36,7 +36,7 @@ class Lowering {
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       if (!lower_once()) continue;
       if (refusal_) return *refusal_;
-      merge_stages_into_reductions(draft_);
+      merge_into_reductions(draft_);
       return ScheduledGraph(draft_.tile_graph());
     }
     return Refusal{RefusalReason::redundant_work, "no grid settles"};
@@ -60,9 +60,9 @@ class Lowering {
         primary_ = i;
     }
     for (NodeId id : candidate_.nodes)
-      if (is_reduction(graph_.node(id))) stages_.insert(graph_.node(id).outputs[0]);
-    stage_nested_windows();
-    fixed_stages_ = stages_;
+      if (is_reduction(graph_.node(id))) intermediates_.insert(graph_.node(id).outputs[0]);
+    hold_nested_windows();
+    fixed_intermediates_ = intermediates_;
     primary_domain_ = Domain(fresh("i"), type_of(candidate_.outputs[primary_]).elements());
   }
 
@@ -74,8 +74,9 @@ class Lowering {
 
   // What a window reads and another window makes: composed, the taps of both would multiply, in work and
   // text.
-  void stage_nested_windows() {
-    std::set<ValueId> windows;  // Values that a window makes, or what is computed from it without a stage
+  void hold_nested_windows() {
+    std::set<ValueId>
+        windows;  // Values that a window makes, or what is computed from it without an intermediate
     for (NodeId id : candidate_.nodes) {
       const Node& node = graph_.node(id);
       bool inside = false;
@@ -83,8 +84,8 @@ class Lowering {
       const bool window = info(node.op).category == Category::window;
       if (window && inside)
         for (ValueId input : node.inputs)
-          if (windows.erase(input) != 0) stages_.insert(input);
-      if ((window || inside) && stages_.count(node.outputs[0]) == 0) windows.insert(node.outputs[0]);
+          if (windows.erase(input) != 0) intermediates_.insert(input);
+      if ((window || inside) && intermediates_.count(node.outputs[0]) == 0) windows.insert(node.outputs[0]);
     }
   }
 
@@ -105,10 +106,10 @@ class Lowering {
     reads_.clear();
     draft_.pool = std::make_unique<ExprPool>();
     draft_.composer = std::make_unique<Composer>(graph_, candidate_, draft_.memory, *draft_.pool);
-    for (ValueId stage : stages_) draft_.composer->set_stage(stage, true);
-    if (!lower_outputs() || !lower_stages()) return false;
+    for (ValueId intermediate : intermediates_) draft_.composer->set_intermediate(intermediate, true);
+    if (!lower_outputs() || !lower_intermediates()) return false;
     std::reverse(draft_.nests.begin(), draft_.nests.end());  // made from the outputs backwards
-    if (add_shared_stage()) return false;
+    if (add_shared_intermediate()) return false;
     Slicing slicing(draft_, primary_domain_, grid_names(), target_);
     const Slicing::Change change = slicing.decide();
     if (change.none()) {
@@ -176,7 +177,7 @@ class Lowering {
   void note_reads(const std::vector<int>& roots) {
     for (int id : draft_.pool->reachable(roots)) {
       const Expr& e = (*draft_.pool)[id];
-      if (e.kind == ExprKind::stage) reads_[e.value].push_back(e.coords);
+      if (e.kind == ExprKind::intermediate) reads_[e.value].push_back(e.coords);
     }
   }
 
@@ -280,13 +281,13 @@ class Lowering {
     return true;
   }
 
-  bool lower_stages() {
+  bool lower_intermediates() {
     for (size_t i = candidate_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.node(candidate_.nodes[i]);
       const ValueId value = node.outputs[0];
-      if (stages_.count(value) == 0 || reads_.count(value) == 0) continue;
-      draft_.buffers.push_back(region_of(value, node));
-      if (!lower_stage(node, value, draft_.buffers.back())) return false;
+      if (intermediates_.count(value) == 0 || reads_.count(value) == 0) continue;
+      draft_.buffers.push_back(box_of(value, node));
+      if (!lower_intermediate(node, value, draft_.buffers.back())) return false;
     }
     return true;
   }
@@ -302,10 +303,10 @@ class Lowering {
   // The box of the Value that one slice reads. Of a transposed convolution a whole axis is taken up to a
   // whole number of strides, so that loops over it split by the stride: what lies beyond is computed, and
   // never read.
-  StageBuffer region_of(ValueId value, const Node& node) {
+  IntermediateBuffer box_of(ValueId value, const Node& node) {
     const Shape& shape = type_of(value).shape;
     const std::set<std::string> grid = grid_names();
-    StageBuffer buffer;
+    IntermediateBuffer buffer;
     buffer.value = value;
     buffer.type = type_of(value);
     buffer.base.resize(shape.size());
@@ -329,7 +330,7 @@ class Lowering {
     return buffer;
   }
 
-  bool lower_stage(const Node& node, ValueId value, const StageBuffer& buffer) {
+  bool lower_intermediate(const Node& node, ValueId value, const IntermediateBuffer& buffer) {
     Domain kept(fresh("j"), element_count(buffer.extents));
     Domain reduced(fresh("r"), is_reduction(node) ? reduced_elements(graph_, node) : 1);
     return settle({&kept, &reduced}, [&] {
@@ -347,34 +348,35 @@ class Lowering {
         nest.targets[0].coords = coords;
       }
       nest.loops = in_slice(kept);
-      nest.targets[0].stage = value;
+      nest.targets[0].intermediate = value;
       nest.targets[0].offset = buffer.offset(coords);
       return nest;
     });
   }
 
   // An expensive Value that several nests, or one nest at several places, would compute again becomes a
-  // stage. The last such Value in the order of production covers the most.
-  bool add_shared_stage() {
+  // intermediate. The last such Value in the order of production covers the most.
+  bool add_shared_intermediate() {
     std::map<ValueId, int> counts;
     for (const DraftNest& nest : draft_.nests) {
       draft_.roots(nest);
       for (const auto& [value, count] : draft_.composer->evaluations()) counts[value] += count;
     }
-    std::set<ValueId> costly;  // expensive, or made of something expensive that is not a stage
+    std::set<ValueId> costly;  // expensive, or made of something expensive that is not an intermediate
     ValueId best = kNoId;
     for (NodeId id : candidate_.nodes) {
       const Node& node = graph_.node(id);
       const ValueId value = node.outputs[0];
-      if (stages_.count(value) != 0) continue;
+      if (intermediates_.count(value) != 0) continue;
       bool here = info(node.op).category == Category::elementwise && is_expensive(node.op) &&
                   type_of(value).elements() > 1;
       for (ValueId input : node.inputs) here = here || costly.count(input) != 0;
-      if (here && counts[value] > 1 && !is_small(value) && never_stage_.count(value) == 0) best = value;
+      if (here && counts[value] > 1 && !is_small(value) && never_intermediate_.count(value) == 0)
+        best = value;
       if (here) costly.insert(value);
     }
     if (best == kNoId) return false;
-    stages_.insert(best);
+    intermediates_.insert(best);
     return true;
   }
 
@@ -396,12 +398,12 @@ class Lowering {
     return slices_of(draft_.grid) == 1 && draft_.slice_work() > kSerialWork && target_.workers > 1;
   }
 
-  // Elementwise stages that leave one slice only: better to compute them again where they are read.
+  // Elementwise intermediates that leave one slice only: better to compute them again where they are read.
   bool compute_again_instead() {
-    if (stages_ == fixed_stages_) return false;
-    for (ValueId stage : stages_)
-      if (fixed_stages_.count(stage) == 0) never_stage_.insert(stage);
-    stages_ = fixed_stages_;
+    if (intermediates_ == fixed_intermediates_) return false;
+    for (ValueId intermediate : intermediates_)
+      if (fixed_intermediates_.count(intermediate) == 0) never_intermediate_.insert(intermediate);
+    intermediates_ = fixed_intermediates_;
     removed_.clear();
     return true;
   }
@@ -411,7 +413,7 @@ class Lowering {
     const bool fused = candidate_.nodes.size() > 1;
     if (fused && draft_.scratch_bytes > target_.own_bytes())
       refusal_ = Refusal{RefusalReason::scratch_too_large,
-                         fmt::format("{} bytes of stages per worker", draft_.scratch_bytes)};
+                         fmt::format("{} bytes of intermediates per worker", draft_.scratch_bytes)};
     if (fused && too_serial())
       refusal_ = Refusal{RefusalReason::redundant_work, "only one slice computes each element once"};
   }
@@ -426,9 +428,10 @@ class Lowering {
   int names_ = 0;
   Domain primary_domain_;
   std::set<std::string> removed_;  // variables of the primary domain that are not in the grid
-  std::set<ValueId> stages_;
-  std::set<ValueId> fixed_stages_;  // those that are never computed where they are read
-  std::set<ValueId> never_stage_;   // elementwise Values that are computed where they are read, however often
+  std::set<ValueId> intermediates_;
+  std::set<ValueId> fixed_intermediates_;  // those that are never computed where they are read
+  std::set<ValueId>
+      never_intermediate_;  // elementwise Values that are computed where they are read, however often
   std::map<ValueId, std::vector<std::vector<Index>>> reads_;
   std::optional<Refusal> refusal_;
 };

@@ -1,5 +1,5 @@
-// Lowering: which Values of a candidate become stages, what the parallel grid is, and the loop nests of a
-// slice.
+// Lowering: which Values of a candidate become intermediates, what the parallel grid is, and the loop nests
+// of a slice.
 #pragma once
 
 #include "korch/base/result.h"
@@ -9,8 +9,8 @@
 namespace korch::tile {
 
 // Linear primitives are sums over nests' reduced loops, without register tiles. Refuses opaque primitives,
-// types without arithmetic, work that no grid avoids repeating (redundant_work) and stages beyond the scratch
-// (scratch_too_large).
+// types without arithmetic, work that no grid avoids repeating (redundant_work) and intermediates beyond the
+// scratch (scratch_too_large).
 Result<ScheduledGraph> lower(const Graph& graph, const Candidate& candidate,
                              const Implementation& implementation, const Device& target);
 

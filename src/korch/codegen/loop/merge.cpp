@@ -9,7 +9,7 @@ std::vector<std::vector<Index>> reads_in(const Draft& draft, const DraftNest& ne
   std::vector<std::vector<Index>> reads;
   for (int id : draft.pool->reachable(draft.roots(nest))) {
     const Expr& e = (*draft.pool)[id];
-    if (e.kind == ExprKind::stage && e.value == value) reads.push_back(e.coords);
+    if (e.kind == ExprKind::intermediate && e.value == value) reads.push_back(e.coords);
   }
   return reads;
 }
@@ -33,11 +33,11 @@ bool visits_once(const Index& offset, const DraftNest& nest, int64_t elements) {
 
 }  // namespace
 
-void merge_stages_into_reductions(Draft& draft) {
+void merge_into_reductions(Draft& draft) {
   for (size_t m = 0; m < draft.nests.size(); ++m) {
-    const DraftNest& stage_nest = draft.nests[m];
-    if (stage_nest.kind != NestKind::map || stage_nest.targets[0].argument >= 0) continue;
-    const ValueId value = stage_nest.targets[0].stage;
+    const DraftNest& making_nest = draft.nests[m];
+    if (making_nest.kind != NestKind::map || making_nest.targets[0].argument >= 0) continue;
+    const ValueId value = making_nest.targets[0].intermediate;
     size_t reader = m + 1;
     std::vector<std::vector<Index>> reads;
     for (; reader < draft.nests.size() && reads.empty(); ++reader)
@@ -48,7 +48,7 @@ void merge_stages_into_reductions(Draft& draft) {
     target.source = value;
     target.define = true;
     target.coords = reads[0];
-    target.stage = value;
+    target.intermediate = value;
     target.offset = draft.buffer_of(value).offset(reads[0]);
     if (!visits_once(target.offset, reduction, element_count(draft.buffer_of(value).extents))) continue;
     reduction.targets.push_back(std::move(target));

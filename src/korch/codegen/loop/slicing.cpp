@@ -20,7 +20,7 @@ Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string
       grid_(std::move(grid)),
       lanes_(target.lanes()),
       wanted_(target.workers == 1 ? 1 : kSlicesPerWorker * target.workers),
-      staged_(!draft.buffers.empty() || draft.nests.size() > 1) {
+      has_several_nests_(!draft.buffers.empty() || draft.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
     if (variable.extent > 1) variables_.push_back(variable);
 }
@@ -52,17 +52,17 @@ Slicing::Change Slicing::decide() {
   for (const LoopVariable& variable : variables_)
     if (variable.name == tile && grid_.count(tile) != 0)
       if (const Change change = keep_inside(variable); !change.none()) return change;
-  return staged_ ? grow_staged() : chunk();
+  return has_several_nests_ ? grow_block() : chunk();
 }
 
-// A variable along which stages would be computed again and again leaves the grid.
+// A variable along which intermediates would be computed again and again leaves the grid.
 Slicing::Change Slicing::repeat_less() const {
   double useful = 1, extra = 0, worst = 0;
   for (const LoopVariable& variable : variables_) useful *= static_cast<double>(variable.extent);
-  const StageBuffer* worst_stage = nullptr;
+  const IntermediateBuffer* worst_buffer = nullptr;
   for (const DraftNest& nest : draft_.nests) {
     if (nest.targets[0].argument >= 0) continue;
-    const StageBuffer& buffer = draft_.buffer_of(nest.targets[0].stage);
+    const IntermediateBuffer& buffer = draft_.buffer_of(nest.targets[0].intermediate);
     const double weight = nest.kind == NestKind::map ? kExpensive : 1;
     const double per_element = nest.work() / static_cast<double>(element_count(buffer.extents)) * weight;
     const double need = per_element * static_cast<double>(buffer.type.elements());
@@ -71,13 +71,13 @@ Slicing::Change Slicing::repeat_less() const {
     extra += std::max(0.0, here);
     if (here > worst) {
       worst = here;
-      worst_stage = &buffer;
+      worst_buffer = &buffer;
     }
   }
   const LoopVariable* victim = innermost();
-  if (worst_stage == nullptr || extra <= kAllowedExtraWork * useful || victim == nullptr) return {};
+  if (worst_buffer == nullptr || extra <= kAllowedExtraWork * useful || victim == nullptr) return {};
   std::set<std::string> used;
-  for (const Index& base : worst_stage->base) used.merge(base.variables());
+  for (const Index& base : worst_buffer->base) used.merge(base.variables());
   for (const LoopVariable& variable : variables_)
     if (grid_.count(variable.name) != 0 && used.count(variable.name) == 0) victim = &variable;
   return {victim->name};
@@ -91,7 +91,7 @@ Slicing::Change Slicing::keep_inside(const LoopVariable& variable) {
   const int64_t smallest = mostly_reductions() ? 1 : lanes_ / 2;
   int64_t best = 0;
   for (int64_t block = smallest;
-       staged_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
+       has_several_nests_ && others < wanted_ && block < variable.extent && block <= kLargestBlock; ++block) {
     if (variable.extent % block != 0) continue;
     const bool enough = others * (variable.extent / block) >= wanted_;
     const bool whole_vectors = block % lanes_ == 0 || best % lanes_ != 0;
@@ -110,7 +110,7 @@ bool Slicing::mostly_reductions() const {
 }
 
 // Several steps of the innermost grid variable in one slice, when a slice is short.
-Slicing::Change Slicing::grow_staged() {
+Slicing::Change Slicing::grow_block() {
   if (const LoopVariable* innermost = this->innermost(); innermost != nullptr) {
     int64_t best = 1;
     for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
@@ -125,7 +125,7 @@ Slicing::Change Slicing::grow_staged() {
   return {};
 }
 
-// Without stages a variable may be dealt out in chunks of any length.
+// Without intermediates a variable may be dealt out in chunks of any length.
 Slicing::Change Slicing::chunk() {
   const int64_t count = slices();
   const double work = draft_.slice_work();

@@ -31,7 +31,7 @@ class Slicing {
  private:
   Change repeat_less() const;
   Change keep_inside(const LoopVariable& variable);
-  Change grow_staged();
+  Change grow_block();
   Change chunk();
   bool mostly_reductions() const;
   int64_t slices() const;
@@ -41,8 +41,8 @@ class Slicing {
   std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first
   std::set<std::string> grid_;
   int lanes_;
-  int64_t wanted_;  // slices, so that no worker waits long for the last one
-  bool staged_;     // several nests share the slice
+  int64_t wanted_;          // slices, so that no worker waits long for the last one
+  bool has_several_nests_;  // several nests share the slice
   std::vector<GridVariable> result_;
 };
 

@@ -17,17 +17,17 @@ void list_loop_end(const Graph& graph, const Candidate& candidate, const Device&
   if (candidate.nodes.size() != 1) return;
   const Node& node = graph.node(candidate.nodes[0]);
   if (!is_loop_end(node.op) || candidate.outputs != node.outputs) return;
-  Implementation way;
-  way.family = "loop_end";
-  way.input_layouts.resize(candidate.inputs.size());
-  way.output_layouts.resize(candidate.outputs.size());
-  way.bytes = bytes_of(graph, candidate.outputs);
+  Implementation implementation;
+  implementation.family = "loop_end";
+  implementation.input_layouts.resize(candidate.inputs.size());
+  implementation.output_layouts.resize(candidate.outputs.size());
+  implementation.bytes = bytes_of(graph, candidate.outputs);
   // Of a stack one row is written.
   if (node.op == Op::LoopEnd)
     for (size_t i = 2 + static_cast<size_t>(std::get<LoopAttrs>(node.attrs).carried); i < node.outputs.size();
          ++i)
-      way.bytes -= bytes_of(graph, {node.outputs[i]});
-  found.push_back(std::move(way));
+      implementation.bytes -= bytes_of(graph, {node.outputs[i]});
+  found.push_back(std::move(implementation));
 }
 
 Result<Kernel> generate_loop_end(const Graph& graph, const Candidate& candidate,

@@ -297,12 +297,13 @@ void list_opaque(const Graph& graph, const Candidate& candidate, const Device&, 
     refused.push_back(*refusal);
     return;
   }
-  Implementation way;
-  way.family = "opaque";
-  way.input_layouts.resize(candidate.inputs.size());
-  way.output_layouts.resize(candidate.outputs.size());
-  for (ValueId value : candidate.outputs) way.bytes += static_cast<double>(graph.value(value).type.bytes());
-  found.push_back(std::move(way));
+  Implementation implementation;
+  implementation.family = "opaque";
+  implementation.input_layouts.resize(candidate.inputs.size());
+  implementation.output_layouts.resize(candidate.outputs.size());
+  for (ValueId value : candidate.outputs)
+    implementation.bytes += static_cast<double>(graph.value(value).type.bytes());
+  found.push_back(std::move(implementation));
 }
 
 Result<ScheduledGraph> build_opaque(const Graph& graph, const Candidate& candidate, const Implementation&,

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "korch/codegen/cpu/micro_kernel.h"
-#include "korch/codegen/linear/problem.h"
 #include "korch/codegen/linear/slice_axis.h"
 #include "korch/codegen/linear/tiling.h"
+#include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/compose.h"
 #include "korch/codegen/opaque/primitive_kernel.h"
 #include "korch/ir/recurrence.h"
@@ -49,7 +49,7 @@ class RecurrenceBuilder {
         rows_(split_rows(batch_, schedule.tile.rows)),
         packed_(type_ == DType::f32 && j_.graph.buffers[j_.in[1]].role == BufferRole::constant),
         step_("t", steps_, schedule.steps),
-        stage_("stage", 2, schedule.shared ? 1 : 2),
+        half_("half", 2, schedule.shared ? 1 : 2),
         block_("block", columns_.total(), schedule.shared ? 1 : columns_.total()),
         tile_("tile", rows_.tiles(), rows_.tiles()),
         pitch_(std::max(columns_.block_lanes(), columns_.tail_lanes())) {}
@@ -64,10 +64,10 @@ class RecurrenceBuilder {
     products_ = j_.add_scratch({type_, {operands_.gates * rows_.rows * pitch_}});
     begin();
     step_.deal_out(phase_);
-    if (operands_.resets_operand) stage_.deal_out(phase_);
+    if (operands_.resets_operand) half_.deal_out(phase_);
     for (GridVariable& ordered : phase_.grid) ordered.ordered = true;
     block_.deal_out(phase_);
-    for (int stage = 0; stage < (operands_.resets_operand ? 2 : 1); ++stage) add_stage(stage);
+    for (int half = 0; half < (operands_.resets_operand ? 2 : 1); ++half) add_half(half);
     add_phase(j_.graph, std::move(phase_));
     return std::move(j_.graph);
   }
@@ -115,7 +115,7 @@ class RecurrenceBuilder {
     Index column(int64_t extent) const { return block * block_lanes + Index::variable("c", extent); }
   };
 
-  void add_stage(int stage) {
+  void add_half(int half) {
     for (const ColumnZone& columns : column_zones(columns_))
       for (const RowZone& rows : row_zones(rows_)) {
         Tile tile{{},
@@ -125,25 +125,25 @@ class RecurrenceBuilder {
                   rows.first_row(tile_.at(rows.low, rows.high)),
                   columns_.block_lanes()};
         step_.loop(tile.around);
-        if (operands_.resets_operand) stage_.loop(tile.around, stage, stage + 1);
+        if (operands_.resets_operand) half_.loop(tile.around, half, half + 1);
         block_.loop(tile.around, columns.low, columns.high);
         tile_.loop(tile.around, rows.low, rows.high);
-        const int first = stage == 0 ? 0 : 2,
-                  last = stage == 0 && operands_.resets_operand ? 2 : static_cast<int>(operands_.gates);
-        for (int g = first; g < last; ++g) add_product(tile, g, stage);
-        add_elements(tile, stage);
+        const int first = half == 0 ? 0 : 2,
+                  last = half == 0 && operands_.resets_operand ? 2 : static_cast<int>(operands_.gates);
+        for (int g = first; g < last; ++g) add_product(tile, g, half);
+        add_elements(tile, half);
       }
   }
 
   // Gate g's weights times the state before, or what the reset gate left of it.
-  void add_product(const Tile& tile, int g, int stage) {
+  void add_product(const Tile& tile, int g, int half) {
     const int64_t lanes = packed_ ? total_lanes(tile.columns.lanes) : tile.columns.valid;
     const Index c = Index::variable("c", lanes), k = Index::variable("k", hidden_);
     const Index weight = packed_ ? Index(g * hidden_ * columns_.lanes_in_all()) +
                                        tile.block * (hidden_ * tile.block_lanes) + k * lanes + c
                                  : (Index(g * hidden_) + tile.column(lanes)) * hidden_ + k;
-    const int state = stage == 0 ? j_.load_from(state_, state_at(0, tile.row(), k))
-                                 : j_.load_from(reset_, tile.row() * hidden_ + k);
+    const int state = half == 0 ? j_.load_from(state_, state_at(0, tile.row(), k))
+                                : j_.load_from(reset_, tile.row() * hidden_ + k);
     ScheduledNest nest;
     nest.kind = NestKind::reduce;
     nest.around = tile.around;
@@ -204,14 +204,14 @@ class RecurrenceBuilder {
     return mixed(p, update, activate(1, add(gate(p, 2), inner)));
   }
 
-  void add_elements(const Tile& tile, int stage) {
+  void add_elements(const Tile& tile, int half) {
     const Index c = Index::variable("c", tile.columns.valid);
     const Place p{tile, tile.row(), tile.column(tile.columns.valid), c};
     ScheduledNest nest;
     nest.around = tile.around;
     nest.loops = {{"r", tile.rows.rows}, {"c", tile.columns.valid}};
     const Index place = p.b * hidden_ + p.j;
-    if (operands_.resets_operand && stage == 0) {
+    if (operands_.resets_operand && half == 0) {
       const int reset = activate(0, add(gate(p, 1), product(p, 1)));
       nest.stores = {{update_, place, activate(0, add(gate(p, 0), product(p, 0)))},
                      {reset_, place, multiply(reset, state(p, 0))}};
@@ -258,7 +258,7 @@ class RecurrenceBuilder {
   const ColumnBlocks columns_;
   const RowTiling rows_;
   const bool packed_;  // weights as the register tiles read them
-  const SliceAxis step_, stage_, block_, tile_;
+  const SliceAxis step_, half_, block_, tile_;
   const int64_t pitch_;             // elements between a tile's rows
   int state_ = -1, products_ = -1;  // two of all states, read and written in turn; a tile of each gate
   int reset_ = -1, update_ = -1;    // where the reset gate scales the operand of a second product
@@ -271,29 +271,29 @@ void list_recurrence(const Graph& graph, const Candidate& candidate, const Devic
                      std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   if (candidate.nodes.size() != 1 || graph.node(candidate.nodes[0]).op != Op::Recurrence) return;
   const Node& node = graph.node(candidate.nodes[0]);
-  Implementation way;
-  way.family = "recurrence";
+  Implementation implementation;
+  implementation.family = "recurrence";
   for (ValueId value : node.inputs)
     if (graph.value(value).type.elements() == 0 || is_small_float(graph.value(value).type.dtype)) {
       refused.push_back({RefusalReason::no_kernel_family, to_string(graph.value(value).type)});
       return;
     }
-  way.input_layouts.resize(candidate.inputs.size());
-  way.output_layouts.resize(candidate.outputs.size());
-  way.bytes = touched_bytes(graph, candidate);
+  implementation.input_layouts.resize(candidate.inputs.size());
+  implementation.output_layouts.resize(candidate.outputs.size());
+  implementation.bytes = touched_bytes(graph, candidate);
   const Shape &gates = graph.value(node.inputs[0]).type.shape,
               &weights = graph.value(node.inputs[1]).type.shape;
   const double flops = step_flops(gates, weights);
-  way.flops = flops * static_cast<double>(gates[0]);
+  implementation.flops = flops * static_cast<double>(gates[0]);
   const TileShape alone = rank_tiles(gates[1], weights[2], weights[2], false, target).front(),
                   shared =
                       rank_tiles(gates[1], weights[2], weights[2], false, target, target.workers).front();
-  way.schedule = RecurrenceSchedule{
+  implementation.schedule = RecurrenceSchedule{
       false, target.workers == 1 || target.is_gpu() ? gates[0] : steps_of_round(gates[0], flops), alone};
-  found.push_back(way);
+  found.push_back(implementation);
   if (target.workers == 1) return;
-  way.schedule = RecurrenceSchedule{true, 1, shared};
-  found.push_back(way);
+  implementation.schedule = RecurrenceSchedule{true, 1, shared};
+  found.push_back(implementation);
   if (flops >= kSharedStepFlops) std::swap(found.back(), found[found.size() - 2]);
 }
 

@@ -1,5 +1,5 @@
-// Where workers find the work that is to be shared, and take chunks of it. Who ends the last chunk goes on:
-// nobody waits for a worker that holds none, be it idle, late or descheduled.
+// Workers find shared work on a board and take chunks of it. The worker that ends the last chunk goes on. So
+// nobody waits for a worker without a chunk, be it idle, late or descheduled.
 #pragma once
 
 #include <stdint.h>
@@ -17,9 +17,9 @@ struct Work {
   void* user;
 };
 
-// Work that comes up bit by bit, from whoever does some of it.
+// Work that comes up bit by bit, as workers do some of it.
 struct OpenWork {
-  // Does what there is, until there is nothing at the moment. Many workers at once.
+  // Does the available work, until there is none at the moment. Many workers at once.
   void (*run)(void* user, int worker);
   bool (*any)(const void* user);  // whether there is something
   void* user;
@@ -34,25 +34,25 @@ class Board {
   static constexpr int kSpin_us = 50;
 
   // Null when there is no memory. `workers` >= 1; their numbers are smaller, and no two have the same one at
-  // the same time. Who waits spins for spin_us before it sleeps; 0: for as long as its waits of late make
-  // worth while, kSpin_us at first; below: not at all.
+  // the same time. A waiting worker spins for spin_us before it sleeps; 0: for a time that its recent waits
+  // make worth while, kSpin_us at first; below 0: not at all.
   static Board* create(int workers, int spin_us = 0);
   static void destroy(Board* board);
 
   // What was published before must be done. Callers follow one another.
   void publish(const Work& work);
-  // Takes chunks of what is published, and of what is published behind it, until none is left. Each worker
-  // has a share of its own, and then takes what is left of the others'.
+  // Takes chunks of the published work, and of works published after it, until none is left. Each worker has
+  // a share of its own, and then takes from the others' shares.
   void take(int worker);
   // Takes chunks until `over`. Waiting for more spins, then sleeps.
   void serve(int worker, const std::atomic<bool>& over);
-  // One at a time, in place of the one before, which some may still look at, and find nothing to do there:
-  // what those who serve do when they find no chunk. `close` returns when none of them looks at any.
+  // Opens work that serving workers do when they find no chunk. One at a time; it replaces the former one,
+  // which workers may still read, and find no work there. `close` returns when no worker reads any.
   void open(const OpenWork* work);
   void close();
-  // So much of the open work has come up: as many sleepers wake.
+  // This much open work has come up: wakes as many sleepers.
   void poke(int64_t pieces);
-  // Who serves looks at `over` again: all, or worker 0.
+  // Makes serving workers look at `over` again: all, or worker 0.
   void notify_all();
   void notify_first();
 
@@ -73,7 +73,7 @@ class Board {
   void wait(int worker, uint32_t seen);
   void sleep(int worker, uint32_t seen);
 
-  // One cache line: what a waiting worker looks at, and what it then needs.
+  // One cache line: the word that a waiting worker looks at, and the data that it needs then.
   alignas(64) std::atomic<uint64_t> state_{0};  // number of the work, and how many chunks it has
   std::atomic<uint32_t> changes_{0};
   std::atomic<uint64_t> sleepers_{0};  // and those of them that are woken: they have not gone on yet

@@ -213,7 +213,7 @@ void Executor::bind(const void* const* inputs, void* const* outputs) {
     for (uint32_t a = 0; a < step.arg_count; ++a) {
       const BufferRef& ref = step.args[a];
       const void* base = nullptr;
-      switch (static_cast<Region>(ref.region)) {
+      switch (static_cast<MemoryKind>(ref.memory)) {
         case kArena:
           base = arena_;
           break;

@@ -1,4 +1,4 @@
-// Threads that run tasks: what the step executor asks of them, and a persistent pool that offers it.
+// Threads that run tasks: the interface that the step executor needs, and a persistent pool that has it.
 #pragma once
 
 #include <pthread.h>
@@ -10,16 +10,16 @@ namespace korch::rt {
 
 using Task = void (*)(void* argument, int index);
 
-// Somebody's threads. `parallel` runs task(argument, 0) to task(argument, tasks - 1), each once, and returns
-// when all have returned; `tasks` is `threads` or less. Not called for one task. Without `parallel` there is
-// one thread, the caller's.
+// Threads. `parallel` runs task(argument, 0) to task(argument, tasks - 1), each once, and returns when all
+// have returned; `tasks` is `threads` or less. Not called for one task. Without `parallel` there is one
+// thread, the caller's.
 struct Workers {
   int threads = 1;
-  // Whether a task may wait for what others do.
+  // Whether a task may wait for other tasks.
   bool concurrent = false;
   void (*parallel)(void* user, int tasks, Task task, void* argument) = nullptr;
   void* user = nullptr;
-  // Instead of `parallel`: where threads serve already, as workers 1 to threads - 1.
+  // Instead of `parallel`: a board that threads serve already, as workers 1 to threads - 1.
   Board* board = nullptr;
   // With `user`, by the caller of a run before it publishes anything; or null.
   void (*begin)(void* user) = nullptr;

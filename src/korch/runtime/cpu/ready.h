@@ -1,5 +1,5 @@
-// The tasks that may run and that nobody has taken, as bits: the first set one is the most urgent. Any number
-// of threads add and take; no thread can hold up another.
+// The tasks that may run and that no worker has taken, as bits: the first set one is the most urgent. Any
+// number of threads add and take; no thread can hold up another.
 #pragma once
 
 #include <stdint.h>
@@ -26,8 +26,9 @@ class ReadyTasks {
   static uint32_t words_for(uint32_t bits) { return (bits + kWordBits - 1) / kWordBits; }
   bool take_of(uint32_t word, uint32_t* task);
 
-  // A bit of `marks_` stands for a word of `bits_`. Who adds sets the bit first; who finds a word empty takes
-  // the mark away and looks at the word again: so no bit is without a mark for longer than that.
+  // A bit of `marks_` says that a word of `bits_` may have a set bit. Adding sets the bit before the mark. A
+  // taker that finds a word empty removes the mark and looks at the word again, so no bit is without a mark
+  // for longer than that.
   std::atomic<uint64_t>* bits_ = nullptr;
   std::atomic<uint64_t>* marks_ = nullptr;
   uint32_t words_ = 0, mark_words_ = 0;

@@ -1,4 +1,4 @@
-// What every way to run slices has in common.
+// Common parts of running slices, by phases and by tasks.
 #pragma once
 
 #include <time.h>
@@ -24,7 +24,7 @@ struct SlicesRun {
   double begin_us, end_us;  // of CLOCK_MONOTONIC
 };
 
-// Called by whoever ran them, several at once; null: nobody is told.
+// Called by the worker that ran them, by several at once; null: not called.
 struct SliceObserver {
   void (*call)(void* user, const SlicesRun& slices) = nullptr;
   void* user = nullptr;

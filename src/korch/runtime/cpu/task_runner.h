@@ -9,7 +9,7 @@
 
 namespace korch::rt {
 
-// Where a program's slices find what they work on.
+// The data of a program's slices.
 struct Frame {
   const Program* program;
   void** args;          // of all steps, one after the other
@@ -19,8 +19,8 @@ struct Frame {
   Launches* launches;  // null: no step has some
 };
 
-// Lives as long as an executor, since workers that idle may look at it after a run. What it counts is at its
-// beginning again when a run ends, also one that failed: then tasks are passed over.
+// Lives as long as an executor, since idle workers may read it after a run. At the end of a run all counters
+// are back at their start, also if the run failed: then its tasks are passed over.
 class TaskRunner {
  public:
   // For a program with tasks. `board` is served by `workers`; of several runners on it one runs at a time.
@@ -42,7 +42,7 @@ class TaskRunner {
   bool allocate();
   uint32_t home_of(const SliceTask& task) const;
 
-  // How a run runs a step with launches.
+  // The variant that a run takes of a step.
   struct Taken {
     Launch launch;
     bool tries;               // what it takes decides on later runs
@@ -75,7 +75,7 @@ class TaskRunner {
   uint32_t* arg_starts_ = nullptr;         // of each step: in args
   Taken* taken_ = nullptr;                 // of each step
 
-  // Of the run that goes on.
+  // Of the present run.
   const int32_t* cancel_ = nullptr;
   SliceObserver on_slices_ = {};
   std::atomic<bool> over_{false};

@@ -1,4 +1,4 @@
-#include "korch/codegen/linear/problem.h"
+#include "korch/codegen/linear/workload.h"
 
 #include <fmt/format.h>
 
@@ -113,18 +113,18 @@ bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
 
 // Values of the candidate that follow from the linear result; empty with `detail` set when a node does not
 // fit.
-std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate, const Problem& problem,
-                                  std::string& detail) {
-  std::set<ValueId> following = {problem.value};
+std::set<ValueId> epilogue_values(const Graph& graph, const Candidate& candidate,
+                                  const LinearWorkload& workload, std::string& detail) {
+  std::set<ValueId> following = {workload.value};
   for (NodeId id : candidate.nodes) {
     const Node& node = graph.node(id);
-    if (id == problem.node) continue;
+    if (id == workload.node) continue;
     bool depends = false;
     for (ValueId input : node.inputs) {
       if (!following.count(input)) continue;
       depends = true;
       if (!follows_elementwise(graph, node, input)) {
-        detail = fmt::format("{} on the result of {}", name(node.op), name(graph.node(problem.node).op));
+        detail = fmt::format("{} on the result of {}", name(node.op), name(graph.node(workload.node).op));
         return {};
       }
     }
@@ -146,19 +146,19 @@ bool may_precede(const Node& node, const Node& linear) {
   if (op.category == Category::layout) return true;
   return !info(linear.op).fusing.copies_operands &&
          (op.category == Category::elementwise || op.fusing.weighs_window ||
-          op.fusing.stage == LinearStage::data);
+          op.fusing.part == LinearPart::data);
 }
 
-const TensorType& type_of(const Problem& problem, ValueId value) {
-  return problem.graph->value(value).type;
+const TensorType& type_of(const LinearWorkload& workload, ValueId value) {
+  return workload.graph->value(value).type;
 }
 
-DType element_type(const Problem& problem) {
-  return type_of(problem, problem.value).dtype;
+DType element_type(const LinearWorkload& workload) {
+  return type_of(workload, workload.value).dtype;
 }
 
-int64_t bytes_of(const Problem& problem, int64_t elements) {
-  return elements * static_cast<int64_t>(size_bytes(element_type(problem)));
+int64_t bytes_of(const LinearWorkload& workload, int64_t elements) {
+  return elements * static_cast<int64_t>(size_bytes(element_type(workload)));
 }
 
 namespace {
@@ -203,81 +203,81 @@ std::string find_parts(const Graph& graph, const Candidate& candidate, Parts& pa
 }
 
 // What the primitive reads and gives; Winograd's three together are one.
-void set_operands(const Parts& parts, Problem& problem) {
-  const Graph& graph = *problem.graph;
+void set_operands(const Parts& parts, LinearWorkload& workload) {
+  const Graph& graph = *workload.graph;
   const Node& node = graph.node(parts.linear);
   const bool is_winograd = node.op == Op::WinogradProduct;
-  problem.node = is_winograd ? parts.winograd_output : parts.linear;
-  problem.window = parts.window;
-  problem.value = graph.node(problem.node).outputs[0];
-  problem.data = is_winograd ? graph.node(parts.winograd_input).inputs[0] : node.inputs[0];
-  problem.weight = node.inputs[1];
-  problem.data_fused = parts.made.count(problem.data) > 0;
-  problem.weight_fused = parts.made.count(problem.weight) > 0;
-  problem.weight_constant = graph.constant(problem.weight) != nullptr;
+  workload.node = is_winograd ? parts.winograd_output : parts.linear;
+  workload.window = parts.window;
+  workload.value = graph.node(workload.node).outputs[0];
+  workload.data = is_winograd ? graph.node(parts.winograd_input).inputs[0] : node.inputs[0];
+  workload.weight = node.inputs[1];
+  workload.data_fused = parts.made.count(workload.data) > 0;
+  workload.weight_fused = parts.made.count(workload.weight) > 0;
+  workload.weight_constant = graph.constant(workload.weight) != nullptr;
 }
 
 // Extents and arithmetic; gives what does not fit.
-std::string set_shape(const Parts& parts, Problem& problem) {
-  const Graph& graph = *problem.graph;
+std::string set_shape(const Parts& parts, LinearWorkload& workload) {
+  const Graph& graph = *workload.graph;
   const Node& node = graph.node(parts.linear);
-  const Shape& x = type_of(problem, problem.data).shape;
-  const Shape& w = type_of(problem, problem.weight).shape;
-  const Shape& y = type_of(problem, problem.value).shape;
+  const Shape& x = type_of(workload, workload.data).shape;
+  const Shape& w = type_of(workload, workload.weight).shape;
+  const Shape& y = type_of(workload, workload.value).shape;
   if (element_count(y) == 0 || element_count(x) == 0) return "empty tensor";
   if (node.op == Op::MatMul) {
-    problem.matmul = matmul_shape(node, x, y);
-    problem.flops = problem.inner_flops = 2.0 * element_count(y) * problem.matmul->k;
+    workload.matmul = matmul_shape(node, x, y);
+    workload.flops = workload.inner_flops = 2.0 * element_count(y) * workload.matmul->k;
   } else if (node.op == Op::WinogradProduct) {
-    problem.winograd_tile = std::get<WinogradAttrs>(node.attrs).tile;
-    problem.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(parts.winograd_input).attrs), x, y);
+    workload.winograd_tile = std::get<WinogradAttrs>(node.attrs).tile;
+    workload.conv = winograd_shape(std::get<WinogradAttrs>(graph.node(parts.winograd_input).attrs), x, y);
     const Shape& product = graph.value(node.outputs[0]).type.shape;
-    problem.flops = problem.inner_flops =
+    workload.flops = workload.inner_flops =
         2.0 * element_count(product) * graph.value(node.inputs[0]).type.shape[2];
   } else if (node.op == Op::Attention) {
-    problem.values = node.inputs[2];
-    if (node.inputs.size() > 3) problem.mask = node.inputs[3];
-    const AttentionShape s = attention_shape(x, graph.value(problem.values).type.shape, y);
+    workload.values = node.inputs[2];
+    if (node.inputs.size() > 3) workload.mask = node.inputs[3];
+    const AttentionShape s = attention_shape(x, graph.value(workload.values).type.shape, y);
     if (s.keys == 0) return "empty tensor";
-    problem.flops = problem.inner_flops = 2.0 * s.batches * s.queries * s.keys * (s.depth + s.width);
-    problem.attention = s;
+    workload.flops = workload.inner_flops = 2.0 * s.batches * s.queries * s.keys * (s.depth + s.width);
+    workload.attention = s;
   } else {
-    if (x.size() == 3 || x.size() == 4) problem.conv = conv_shape(node, x, w, y);
+    if (x.size() == 3 || x.size() == 4) workload.conv = conv_shape(node, x, w, y);
     const double taps = static_cast<double>(element_count(w)) / w[0];
-    problem.flops = 2.0 * taps * element_count(node.op == Op::Conv ? y : x);
-    problem.inner_flops = problem.flops * inner_share(node, x, w, y);
+    workload.flops = 2.0 * taps * element_count(node.op == Op::Conv ? y : x);
+    workload.inner_flops = workload.flops * inner_share(node, x, w, y);
   }
-  if (problem.window != kNoId && !problem.conv)
+  if (workload.window != kNoId && !workload.conv)
     return "a depthwise window before another primitive than a convolution";
   return {};
 }
 
 // Why the outputs do not follow from the linear result element by element; empty when they do.
-std::string epilogue_fault(const Problem& problem) {
+std::string epilogue_fault(const LinearWorkload& workload) {
   std::string detail;
-  const std::set<ValueId> following = epilogue_values(*problem.graph, *problem.candidate, problem, detail);
+  const std::set<ValueId> following = epilogue_values(*workload.graph, *workload.candidate, workload, detail);
   if (following.empty()) return detail;
-  for (ValueId output : problem.candidate->outputs)
+  for (ValueId output : workload.candidate->outputs)
     if (!following.count(output)) return "an output that does not follow from the linear result";
-  const Shape& y = type_of(problem, problem.value).shape;
+  const Shape& y = type_of(workload, workload.value).shape;
   Coords place;
   for (size_t axis = 0; axis < y.size(); ++axis)
     place.push_back(Index::variable(fmt::format("place{}", axis), y[axis]));
-  return output_coords(problem, place).empty() ? "the linear result meets itself in another order" : "";
+  return output_coords(workload, place).empty() ? "the linear result meets itself in another order" : "";
 }
 
 }  // namespace
 
-Result<Problem> analyze(const Graph& graph, const Candidate& candidate) {
-  Problem problem;
-  problem.graph = &graph;
-  problem.candidate = &candidate;
+Result<LinearWorkload> analyze(const Graph& graph, const Candidate& candidate) {
+  LinearWorkload workload;
+  workload.graph = &graph;
+  workload.candidate = &candidate;
   Parts parts;
   if (const std::string fault = find_parts(graph, candidate, parts); !fault.empty()) return refuse(fault);
-  set_operands(parts, problem);
-  if (const std::string fault = set_shape(parts, problem); !fault.empty()) return refuse(fault);
-  if (const std::string fault = epilogue_fault(problem); !fault.empty()) return refuse(fault);
-  return problem;
+  set_operands(parts, workload);
+  if (const std::string fault = set_shape(parts, workload); !fault.empty()) return refuse(fault);
+  if (const std::string fault = epilogue_fault(workload); !fault.empty()) return refuse(fault);
+  return workload;
 }
 
 namespace {
@@ -305,30 +305,30 @@ double touched_bytes(const Graph& graph, const Candidate& candidate) {
   return bytes;
 }
 
-bool is_float32(const Problem& problem) {
-  for (ValueId value : {problem.data, problem.weight, problem.value})
-    if (type_of(problem, value).dtype != DType::f32) return false;
+bool is_float32(const LinearWorkload& workload) {
+  for (ValueId value : {workload.data, workload.weight, workload.value})
+    if (type_of(workload, value).dtype != DType::f32) return false;
   return true;
 }
 
-DType operand_type(const Problem& problem) {
-  return type_of(problem, problem.data).dtype;
+DType operand_type(const LinearWorkload& workload) {
+  return type_of(workload, workload.data).dtype;
 }
 
-int64_t operand_bytes(const Problem& problem, int64_t elements) {
-  return elements * static_cast<int64_t>(size_bytes(operand_type(problem)));
+int64_t operand_bytes(const LinearWorkload& workload, int64_t elements) {
+  return elements * static_cast<int64_t>(size_bytes(operand_type(workload)));
 }
 
-int64_t terms_together(const Problem& problem) {
-  const DType type = operand_type(problem);
-  return element_type(problem) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
+int64_t terms_together(const LinearWorkload& workload) {
+  const DType type = operand_type(workload);
+  return element_type(workload) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
 }
 
-bool has_register_tiles(const Problem& problem, const Device& target) {
-  if (terms_together(problem) == 4) return target.multiplies_bytes;
-  return operand_type(problem) == type_of(problem, problem.weight).dtype &&
-         (operand_type(problem) == element_type(problem) || terms_together(problem) == 2) &&
-         tile::has_register_tiles(element_type(problem));
+bool has_register_tiles(const LinearWorkload& workload, const Device& target) {
+  if (terms_together(workload) == 4) return target.multiplies_bytes;
+  return operand_type(workload) == type_of(workload, workload.weight).dtype &&
+         (operand_type(workload) == element_type(workload) || terms_together(workload) == 2) &&
+         tile::has_register_tiles(element_type(workload));
 }
 
 }  // namespace korch::linear

@@ -34,7 +34,7 @@ struct AttentionShape {
   int64_t batches = 1, queries = 1, keys = 1, depth = 1, width = 1;
 };
 
-struct Problem {
+struct LinearWorkload {
   const Graph* graph = nullptr;
   const Candidate* candidate = nullptr;
   NodeId node = kNoId;        // the linear primitive; of Winograd's three the last
@@ -65,23 +65,23 @@ constexpr int kMostBefore = 4;
 // Refuses candidates that are not one linear primitive, or Winograd's three, with a prologue of operands and
 // an epilogue in which every output follows from the result element by element (elementwise primitives,
 // Transpose, Reshape).
-Result<Problem> analyze(const Graph& graph, const Candidate& candidate);
+Result<LinearWorkload> analyze(const Graph& graph, const Candidate& candidate);
 
 // Distinct bytes of inputs, constants and outputs: no kernel touches fewer. Inputs of which a Slice, a Gather
 // or a stride beyond the kernel may skip parts do not count.
 double touched_bytes(const Graph& graph, const Candidate& candidate);
-const TensorType& type_of(const Problem& problem, ValueId value);
+const TensorType& type_of(const LinearWorkload& workload, ValueId value);
 // Of the linear primitive's result, and of all that a kernel keeps of it on the way.
-DType element_type(const Problem& problem);
-int64_t bytes_of(const Problem& problem, int64_t elements);
-bool is_float32(const Problem& problem);
+DType element_type(const LinearWorkload& workload);
+int64_t bytes_of(const LinearWorkload& workload, int64_t elements);
+bool is_float32(const LinearWorkload& workload);
 // Of the first operand; the second has the same, or is i8 beside u8.
-DType operand_type(const Problem& problem);
-int64_t operand_bytes(const Problem& problem, int64_t elements);
+DType operand_type(const LinearWorkload& workload);
+int64_t operand_bytes(const LinearWorkload& workload, int64_t elements);
 // Products of int16 go two by two and those of bytes four by four, with sums in int32; others alone.
-int64_t terms_together(const Problem& problem);
+int64_t terms_together(const LinearWorkload& workload);
 // Operands and result are of types that register tiles multiply and hold; of bytes on a target with an
 // instruction for that.
-bool has_register_tiles(const Problem& problem, const Device& target);
+bool has_register_tiles(const LinearWorkload& workload, const Device& target);
 
 }  // namespace korch::linear
