@@ -25,15 +25,9 @@ Peaks peaks_of(const Device& device);
 // As the database keeps it: without margins.
 struct PeakRow {
   Peaks observed;  // the best that was ever seen, of all workers together
-<<<<<<< HEAD
-  // No less than a calm machine's: of multiply-adds and the nearest memory what the cycles allow, else what
-  // the fastest worker copied, times all workers. Other programs take turns with workers and hardly slow down
-  // the one that has its turn.
-=======
-  // At least a calm machine's speeds: for multiply-adds and L1 what the cycles allow, else the fastest
-  // worker's copies times all workers. (Other programs take turns with workers, and hardly slow down a worker
-  // in its own turn.)
->>>>>>> words
+  // At least a calm machine's speeds: for multiply-adds and the nearest memory what the cycles allow, else the
+  // fastest worker's copies times all workers. (Other programs take turns with workers, and hardly slow down a
+  // worker in its own turn.)
   Peaks at_most;
   std::string disturbed;  // what else ran whenever it was measured; "": it was calm once
   int64_t measured_at_s = 0;
@@ -59,15 +53,9 @@ bool is_to_repeat(const PeakRow& row, int64_t now_s);
 // by a margin so that they stay bounds.
 Peaks peaks_of(const PeakRow& row);
 
-<<<<<<< HEAD
-// So that its peaks are no less than these, which a kernel reached; by a quarter at most, since one
-// measurement says so, and never above what the cycles allow: multiply-adds of whole units, and of any copy
-// what the nearest memory does.
-=======
 // The row, raised so that its peaks are at least these, which a kernel reached. By a quarter at most, since
 // one measurement may be wrong, and never above what the cycles allow: multiply-adds of whole units, and for
-// any copy L1's speed.
->>>>>>> words
+// any copy the nearest memory's speed.
 PeakRow raised_to(PeakRow row, const Peaks& reached);
 
 std::string to_text(const PeakRow& row);
