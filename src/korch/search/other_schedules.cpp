@@ -11,12 +11,13 @@
 namespace korch {
 namespace {
 
-constexpr double kLeastShare = 0.01;  // of a plan's time, of all columns of a kernel together
+constexpr double kLeastShare = 0.02;  // of a plan's time, of all columns of a kernel together
 // Of the own cost: a cost below is better beyond what the best of many measurements flatters by; one above,
 // in a quick look, is not looked at again.
 constexpr double kBetter = 0.98, kLittleMore = 1.02;
-constexpr size_t kMostLooks = 2;  // thorough ones, of each kernel
-constexpr size_t kBatch = 16;     // compiled together
+constexpr size_t kMostOthers = 8;  // of each kernel, as its family names them
+constexpr size_t kMostLooks = 2;   // thorough ones, of each kernel
+constexpr size_t kBatch = 16;      // compiled together
 
 class ScheduleFinder {
  public:
@@ -30,7 +31,7 @@ class ScheduleFinder {
     std::vector<int> others;
     for (Implementation& other :
          rescheduled(graph_, candidate(own), columns_.infos[own].implementation, target_))
-      others.push_back(add_column(graph_, own, std::move(other), columns_));
+      if (others.size() < kMostOthers) others.push_back(add_column(graph_, own, std::move(other), columns_));
     const std::vector<double> quick = us_of(others, Care::quick);
     const double own_us = columns_.problem.columns[own].cost_us;
     std::vector<std::pair<double, int>> near;

@@ -19,7 +19,7 @@ struct Rescheduled {
   double cost_us = 0;
 };
 
-// Of the kernels of `chosen` that take a hundredth of its time or more, those that take most first, the
+// Of the kernels of `chosen` that take a fiftieth of its time or more, those that take most first, the
 // schedules that cost clearly less than their own. Behind the deadline no other kernel is begun. Columns are
 // as before when it returns.
 std::vector<Rescheduled> better_schedules(const Graph& graph, const Device& target,
