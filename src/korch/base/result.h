@@ -17,7 +17,7 @@ enum class RefusalReason {
   redundant_work,      // every parallelization would compute reductions many times over
   scratch_too_large,   // stages do not fit the per-worker scratch
   compile_failed,      // the compiler rejected generated code (a bug worth looking at)
-  library_refused,     // the vendor library has no implementation
+  library_refused,     // the runtime has no such function, or it refuses
   run_failed,          // the kernel reported an error while measured
   out_of_memory,       // to measure it in
   struck               // it proved wrong in an earlier plan

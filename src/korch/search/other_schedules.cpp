@@ -15,9 +15,8 @@ constexpr double kLeastShare = 0.02;  // of a plan's time, of all columns of a k
 // Of the own cost: a cost below is better beyond what the best of many measurements flatters by; one above,
 // in a quick look, is not looked at again.
 constexpr double kBetter = 0.98, kLittleMore = 1.02;
-constexpr size_t kMostOthers = 8;  // of each kernel, as its family names them
+constexpr size_t kMostOthers = 8;  // of each kernel, as its family names them; compiled together
 constexpr size_t kMostLooks = 2;   // thorough ones, of each kernel
-constexpr size_t kBatch = 16;      // compiled together
 
 class ScheduleFinder {
  public:
@@ -32,6 +31,7 @@ class ScheduleFinder {
     for (Implementation& other :
          rescheduled(graph_, candidate(own), columns_.infos[own].implementation, target_))
       if (others.size() < kMostOthers) others.push_back(add_column(graph_, own, std::move(other), columns_));
+    if (others.empty()) return;
     const std::vector<double> quick = us_of(others, Care::quick);
     const double own_us = columns_.problem.columns[own].cost_us;
     std::vector<std::pair<double, int>> near;
@@ -64,14 +64,10 @@ class ScheduleFinder {
 
   // Infinite where there is no such kernel.
   std::vector<double> us_of(const std::vector<int>& columns, Care care) {
+    throw_if_interrupted();
     std::vector<double> us;
-    for (size_t i = 0; i < columns.size(); i += kBatch) {
-      throw_if_interrupted();
-      const std::vector<int> batch(columns.begin() + i,
-                                   columns.begin() + std::min(i + kBatch, columns.size()));
-      for (const Result<Cost>& cost : costs_.measure(batch, care))
-        us.push_back(cost ? cost.value().us : std::numeric_limits<double>::infinity());
-    }
+    for (const Result<Cost>& cost : costs_.measure(columns, care))
+      us.push_back(cost ? cost.value().us : std::numeric_limits<double>::infinity());
     return us;
   }
 
