@@ -33,8 +33,8 @@ enum class OptionKind {
 const char* name(OptionKind kind);
 
 struct OptionRow {
-  std::string name;          // as Python and C++ spell it: "other_schedules"
-  std::string program_name;  // as the command line does: "--other-schedules", and "--no-verify" of a truth
+  std::string name;          // as Python and C++ spell it: "dump_dir"
+  std::string program_name;  // as the command line does: "--dump-dir", and "--no-verify" of a truth
                              // that holds unless it is given
   unsigned users = 0;        // of OptionUser
   OptionKind kind = OptionKind::text;
