@@ -3,7 +3,7 @@
 // a configuration, what it takes (empty where it does not run). The same configurations in the same order for
 // all machines of a kernel.
 //
-// The cover (launch/cover.h) has a sample for each two values of parameters: what the configurations that
+// The cover (variants/cover.h) has a sample for each two values of parameters: what the configurations that
 // have both take, as if others could not run. Of another machine nobody knows which values it will want; the
 // cover has a good configuration for as many as it can.
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "korch/launch/cover.h"
+#include "korch/variants/cover.h"
 
 namespace {
 
@@ -112,8 +112,8 @@ std::vector<size_t> best_of(const std::vector<double>& ms, size_t count) {
 }
 
 std::vector<size_t> covering(const Space& space, const std::vector<std::string>& machines, size_t most) {
-  return korch::launch::cover(conditioned(space, machines),
-                              {.most = most, .has_first = false, .free_regret = 0})
+  return korch::variants::cover(conditioned(space, machines),
+                                {.most = most, .has_first = false, .free_regret = 0})
       .chosen;
 }
 

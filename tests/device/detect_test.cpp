@@ -112,6 +112,11 @@ TEST(Device, AbsurdTextsAreRefused) {
   refuse(with("\"workers\":2", "\"workers\":1e300"), "'workers'");
   refuse(with("\"workers\":2,", ""), "'workers' is missing");
   refuse(with("\"vector_bytes\":64", "\"vector_bytes\":-64"), "'vector_bytes'");
+  refuse(with("\"vector_bytes\":64", "\"vector_bytes\":48"), "power of two");
+  refuse(with("\"vector_bytes\":64", "\"vector_bytes\":128"), "'vector_bytes' is 128");
+  refuse(with("\"vector_registers\":32", "\"vector_registers\":33"), "'vector_registers' is 33");
+  refuse(with("\"multiplies_bytes\":false", "\"multiplies_bytes\":true"), "'multiplies_bytes'");
+  refuse(with("\"workers\":2", "\"workers\":\"two\""), "'workers' is a string");
   refuse(with("\"bytes\":32768", "\"bytes\":-1"), "'bytes'");
   refuse(with("\"launch_us\":0.0", "\"launch_us\":1e99"), "'launch_us'");
   refuse(with("x86-64-v4", "z80"), "z80");

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 const fs::path kTree = KORCH_SOURCE_DIR;
-const std::vector<std::string> kFolders = {"candidate", "search", "solve", "profile", "launch", "driver"};
+const std::vector<std::string> kFolders = {"candidate", "search", "solve", "profile", "variants", "driver"};
 
 // Operators that kernels treat each in its own way: of a category whose members have little in common, or
 // with a property of their own.

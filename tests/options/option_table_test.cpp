@@ -83,10 +83,10 @@ TEST(OptionTable, PresetsAreValues) {
   }
   const CompileOptions &a = untouched.compile, &b = set.compile;
   EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
-                     a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.launch.ways,
+                     a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.variants.which,
                      a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
             std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
-                     b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.launch.ways,
+                     b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.variants.which,
                      b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
             std::tie(set.cache, set.compiler, set.instances, set.constants));
@@ -100,7 +100,7 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
                                                         {"strategy", "random:18446744073709551615"},
                                                         {"budget", "1.5m"},
                                                         {"schedule", "barrier"},
-                                                        {"launches", "none"},
+                                                        {"variants", "none"},
                                                         {"rule", "a"},
                                                         {"rule", "b"},
                                                         {"verify", "0"},
@@ -115,7 +115,7 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_EQ(o.random_seed, UINT64_MAX);
   EXPECT_EQ(o.budget_s, 90);
   EXPECT_EQ(o.schedule, rt::Schedule::barrier);
-  EXPECT_EQ(o.launch.ways, LaunchWays::none);
+  EXPECT_EQ(o.variants.which, WhichVariants::none);
   EXPECT_EQ(o.rules, (std::vector<std::string>{"a", "b"}));
   EXPECT_FALSE(o.verify);
   EXPECT_EQ(o.seed, 7u);

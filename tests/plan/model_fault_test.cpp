@@ -52,18 +52,18 @@ struct Tables {
     program.tasks = &tasks;
     for (Step& step : steps) fill(step);
     fill(other);
-    steps[0].launches = &launches;
+    steps[0].variants = &variants;
     steps[1].library_params = numbers;
     steps[1].library_param_count = 2;
     steps[1].library_floats = floats;
     steps[1].library_float_count = 2;
     steps[2].jump_arg = 0;
     steps[2].jump = -2;
-    launches.others = &other;
-    launches.costs = costs;
-    launches.count = 2;
-    launches.extent_count = 1;
-    launches.most[0] = 9;
+    variants.others = &other;
+    variants.costs = costs;
+    variants.count = 2;
+    variants.extent_count = 1;
+    variants.most[0] = 9;
     tasks.tasks = &task;
     tasks.task_count = 1;
     tasks.events = events;
@@ -87,8 +87,8 @@ struct Tables {
   ExtentRule rule;
   Ref<int64_t> output_dims;
   Step steps[kSteps], other;
-  LaunchTable launches;
-  LaunchCost costs[2] = {};
+  VariantTable variants;
+  VariantCost costs[2] = {};
   Phase phase{nothing, 4, 1, 0};
   BufferRef args[4] = {{kArena, 0, 64}, {kWeights, 0, 8}, {kInput, 1, 0}, {kOutput, 1, 0}};
   SliceLimit limit{0, 0, 1, 4, 1, 0, 1};
@@ -123,8 +123,8 @@ class Copy {
       for (uint32_t s = 0; all && s < program.step_count; ++s) {
         const Step& step = program.steps[s];
         all = step_is_inside(step);
-        for (uint32_t l = 0; all && step.launches != nullptr && l + 1 < step.launches->count; ++l)
-          all = has(step.launches, 1) && step_is_inside(step.launches->others[l]);
+        for (uint32_t l = 0; all && step.variants != nullptr && l + 1 < step.variants->count; ++l)
+          all = has(step.variants, 1) && step_is_inside(step.variants->others[l]);
       }
       if (const TaskTable* tasks = program.tasks; all && tasks != nullptr)
         all = has(tasks->tasks, tasks->task_count) && has(tasks->events, tasks->event_count) &&
@@ -208,27 +208,27 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   leads("tasks that lead", [](Tables& t) { t.tasks.event_count = 100000; });
 }
 
-TEST(ModelFault, LaunchesAndTasksThatCannotBeRunAreRefused) {
+TEST(ModelFault, VariantsAndTasksThatCannotBeRunAreRefused) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = HUGE_VAL;
-  const auto launch = [](const std::function<void(Tables&)>& damage) {
-    EXPECT_EQ(fault_with(damage), "have a launch that cannot be run");
+  const auto variant = [](const std::function<void(Tables&)>& damage) {
+    EXPECT_EQ(fault_with(damage), "have a variant that cannot be run");
   };
-  launch([](Tables& t) { t.costs[1].over[2] = kNan; });
-  launch([](Tables& t) { t.costs[0].under[0] = kInf; });
-  launch([](Tables& t) { t.costs[0].shares[0].by = 0; });
-  launch([](Tables& t) { t.costs[0].shares[1].count = -1; });
-  launch([](Tables& t) { t.launches.count = 0; });
-  launch([](Tables& t) { t.launches.count = kMostLaunches + 1; });
-  launch([](Tables& t) { t.launches.others = nullptr; });
-  launch([](Tables& t) { t.launches.extent_count = 3; });
-  launch([](Tables& t) { t.launches.shares = 0; });
-  launch([](Tables& t) { t.launches.extent_args[0] = 4; });
-  launch([](Tables& t) { t.launches.least[0] = 10; });
-  launch([](Tables& t) { t.other.launches = &t.launches; });
-  launch([](Tables& t) { t.other.jump_arg = 0; });
-  launch([](Tables& t) { t.other.phases = nullptr; });
-  launch([](Tables& t) { t.other.args = nullptr; });
-  EXPECT_EQ(fault_with([](Tables& t) { t.launches.trusted = true; }), "");
+  variant([](Tables& t) { t.costs[1].over[2] = kNan; });
+  variant([](Tables& t) { t.costs[0].under[0] = kInf; });
+  variant([](Tables& t) { t.costs[0].shares[0].by = 0; });
+  variant([](Tables& t) { t.costs[0].shares[1].count = -1; });
+  variant([](Tables& t) { t.variants.count = 0; });
+  variant([](Tables& t) { t.variants.count = kMostKernelVariants + 1; });
+  variant([](Tables& t) { t.variants.others = nullptr; });
+  variant([](Tables& t) { t.variants.extent_count = 3; });
+  variant([](Tables& t) { t.variants.shares = 0; });
+  variant([](Tables& t) { t.variants.extent_args[0] = 4; });
+  variant([](Tables& t) { t.variants.least[0] = 10; });
+  variant([](Tables& t) { t.other.variants = &t.variants; });
+  variant([](Tables& t) { t.other.jump_arg = 0; });
+  variant([](Tables& t) { t.other.phases = nullptr; });
+  variant([](Tables& t) { t.other.args = nullptr; });
+  EXPECT_EQ(fault_with([](Tables& t) { t.variants.trusted = true; }), "");
   // Further ones: TaskTable.TablesThatPointNowhereAreRefused.
   EXPECT_EQ(fault_with([](Tables& t) { t.events[1].needed = 2; }), "have tasks that cannot be run");
   EXPECT_EQ(fault_with([](Tables& t) { t.task.end = 5; }), "have tasks that cannot be run");

@@ -37,7 +37,7 @@ LinearContext linear_context();
 
 // The same family and layouts with schedules that `implementations` does not list, since at the bounds of all
 // shapes they are hardly ever the fastest: other tiles, and grids over other axes. What part of them a run of
-// smaller extents needs differs (docs/design/launch.md).
+// smaller extents needs differs (docs/design/variants.md).
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
                                         const Implementation& implementation, const Device& target);
 

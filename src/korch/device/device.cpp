@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "korch/base/error.h"
 #include "korch/base/files.h"
@@ -52,8 +53,8 @@ void read_field(const Json& json, const char* name, Field& field) {
   if (found == json.end()) refuse(fmt::format("'{}' is missing", name));
   try {
     found->get_to(field);
-  } catch (const Json::exception& error) {
-    refuse(fmt::format("'{}': {}", name, printable(error.what())));
+  } catch (const Json::exception&) {
+    refuse(fmt::format("'{}' is a {}, which it cannot be", name, found->type_name()));
   }
 }
 
@@ -70,6 +71,16 @@ Json json_of(const MemoryLevel& level) {
   Json json;
   visit_level(level, [&](const char* name, const auto& field) { json[name] = field; });
   return json;
+}
+
+// A CPU has no more than its instructions give it.
+void require_possible(const Device& cpu) {
+  const std::optional<Isa> isa = isa_named(cpu.code);
+  if (!isa) refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(cpu.code)));
+  require_within("vector_bytes", cpu.vector_bytes, 4, row(*isa).vector_bytes);
+  require_within("vector_registers", cpu.vector_registers, 1, row(*isa).vector_registers);
+  if (cpu.multiplies_bytes && !row(*isa).multiplies_bytes)
+    refuse(fmt::format("'multiplies_bytes' is true, and {} has no such instruction", cpu.code));
 }
 
 }  // namespace
@@ -122,8 +133,9 @@ Device device_from_text(std::string_view text) {
   require_within("vector_registers", device.vector_registers, 1, kMostRegisterBytes);
   require_within("flops_per_us", device.flops_per_us, 0.0, kMostPer_us);
   require_within("launch_us", device.launch_us, 0.0, kMostPer_us);
-  if (device.kind == "cpu" && !isa_named(device.code))
-    refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(device.code)));
+  if (!std::has_single_bit(static_cast<unsigned>(device.vector_bytes)))
+    refuse(fmt::format("'vector_bytes' is {}, and must be a power of two", device.vector_bytes));
+  if (device.kind == "cpu") require_possible(device);
   return device;
 }
 

@@ -9,9 +9,9 @@
 #include "korch/backend/backend.h"
 #include "korch/base/deadline.h"
 #include "korch/driver/compile_part.h"
-#include "korch/driver/launch_budget.h"
 #include "korch/driver/merged_plan.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/driver/variant_budget.h"
 #include "korch/onnx/import.h"
 #include "korch/package/plan_tasks.h"
 #include "korch/plan/plan_json.h"
@@ -83,7 +83,7 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Of steps whose ways were left out tasks are others than those of their part.
+// Of steps whose variants were left out tasks are others than those of their part.
 std::vector<Placement> checked_placements(Plan& plan) {
   std::vector<Placement> placements = place(plan);
   const std::string fault = fault_of(placements, plan);
@@ -103,7 +103,7 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   merged.plan.report.doubts = std::move(doubts);
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
-  limit_launch_bytes(merged);
+  limit_variant_bytes(merged);
   std::vector<Placement> placements = checked_placements(merged.plan);
   const Device target = device_of(options);
   write_executable({&merged.plan, std::move(placements), std::move(merged.objects),
@@ -130,9 +130,9 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   const std::vector<OpenDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
   const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
   share_budget(stated_bounds.size());
-  part_options.launch.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
+  part_options.variants.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
   // What several plans take together is what one may take.
-  part_options.launch.most_s /= static_cast<double>(stated_bounds.size());
+  part_options.variants.most_s /= static_cast<double>(stated_bounds.size());
   CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
@@ -149,7 +149,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
       continue;
     }
     share_budget(bounds.size() - i);
-    part_options.launch.least = plan_leasts(bounds[i], bounds, dimensions);
+    part_options.variants.least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
       add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part),

@@ -154,7 +154,7 @@ void check(const Imported& network, Plan& plan, const std::string& draft, const 
 }
 
 void run_whole(const WholeRuns& runs, const CompileOptions& options, Plan& plan) {
-  if (!options.schedule) runs.choose_schedule(plan, options.launch.least);
+  if (!options.schedule) runs.choose_schedule(plan, options.variants.least);
   plan.report.measured_us = runs.latency_us(plan);
   if (plan.report.measured_us == 0)
     plan.report.limits.push_back("budget: it ended before the executable was run whole");

@@ -22,7 +22,7 @@
 #include "korch/ir/text.h"
 #include "korch/plan/plan_json.h"
 #include "korch/profile/footprint.h"
-#include "korch/search/launch_variants.h"
+#include "korch/search/kernel_variants.h"
 
 namespace korch {
 namespace {
@@ -205,13 +205,13 @@ class Compilation {
     warn(doubt);
   }
 
-  // Other ways to run its steps, and what follows from all that it runs.
+  // Kernel variants of its steps, and what follows from all that it runs.
   void complete(BuiltPlan& built, const Graph& graph, Columns& columns, KernelBank& bank) {
-    clock_.timed("launches", [&] {
+    clock_.timed("variants", [&] {
       if (!options_.measure) return;
-      LaunchOptions launches = options_.launch;
-      launches.deadline = deadlines_.search();
-      add_launches(graph, columns, bank, device_, launches, built);
+      VariantOptions variants = options_.variants;
+      variants.deadline = deadlines_.search();
+      add_variants(graph, columns, bank, device_, variants, built);
     });
     built.plan.report.special_value_limits = special_value_limits(built.plan);
     dumps_.write_kernels(built, device_);

@@ -269,7 +269,7 @@ class Case {
       add(fmt::format("with the largest extents of the plan, {}, and not with those of the sample, {}",
                       text_of(bounds_), text_of(extents_)));
     if (std::any_of(plan_.steps.begin(), plan_.steps.end(),
-                    [](const PlanStep& step) { return step.launches.ways.size() > 1; }))
+                    [](const PlanStep& step) { return step.variants.list.size() > 1; }))
       add("of each step its own kernel, and not its variants for other extents");
   }
 

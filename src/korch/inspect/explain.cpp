@@ -7,8 +7,8 @@
 
 #include "korch/base/error.h"
 #include "korch/base/json.h"
-#include "korch/launch/choice.h"
 #include "korch/plan/plan_json.h"
+#include "korch/variants/choice.h"
 
 namespace korch {
 namespace {
@@ -35,42 +35,42 @@ std::string tensor_text(const Plan& plan, int id) {
 }
 
 // Along each extent, the others at their most: which variant from where on.
-std::string choices_text(const Plan& plan, const PlanLaunches& launches) {
+std::string choices_text(const Plan& plan, const KernelVariants& variants) {
   std::string text;
-  for (size_t e = 0; e < launches.extents.size(); ++e) {
-    std::vector<int64_t> extents = launches.samples[0];
+  for (size_t e = 0; e < variants.extents.size(); ++e) {
+    std::vector<int64_t> extents = variants.samples[0];
     int64_t least = extents[e], most = extents[e];
-    for (const std::vector<int64_t>& sample : launches.samples) {
+    for (const std::vector<int64_t>& sample : variants.samples) {
       for (size_t i = 0; i < extents.size(); ++i) extents[i] = std::max(extents[i], sample[i]);
       least = std::min(least, sample[e]);
       most = std::max(most, sample[e]);
     }
-    text += fmt::format("    {}:", extent_name(plan, launches.extents[e]));
-    size_t before = launches.ways.size();
+    text += fmt::format("    {}:", extent_name(plan, variants.extents[e]));
+    size_t before = variants.list.size();
     for (const int64_t at : places_between(least, most)) {
       extents[e] = at;
-      const size_t way = launch::chosen_way(launches, extents);
-      if (way != before) text += fmt::format(" from {} variant {},", at, way);
-      before = way;
+      const size_t variant = variants::chosen_variant(variants, extents);
+      if (variant != before) text += fmt::format(" from {} variant {},", at, variant);
+      before = variant;
     }
     text += fmt::format(" up to {}\n", most);
   }
   return text;
 }
 
-std::string explain_launches(const Plan& plan, const PlanLaunches& launches) {
-  if (launches.ways.empty()) return "";
+std::string explain_variants(const Plan& plan, const KernelVariants& variants) {
+  if (variants.list.empty()) return "";
   std::string text = fmt::format(
       "  variants, of which each run takes the one that is predicted fastest for its extents{}:\n",
-      launches.trusted ? "" : " (which tells little: runs try three)");
-  for (size_t w = 0; w < launches.ways.size(); ++w) {
-    const PlanLaunch& way = launches.ways[w];
-    const auto [least, most] = std::minmax_element(way.measured_us.begin(), way.measured_us.end());
+      variants.trusted ? "" : " (which tells little: runs try three)");
+  for (size_t w = 0; w < variants.list.size(); ++w) {
+    const KernelVariant& variant = variants.list[w];
+    const auto [least, most] = std::minmax_element(variant.measured_us.begin(), variant.measured_us.end());
     text +=
         fmt::format("    variant {}: {}, measured {:.2f} to {:.2f} us, predicted with an error of {:.1f} %\n",
-                    w, way.implementation, *least, *most, 100 * way.error);
+                    w, variant.implementation, *least, *most, 100 * variant.error);
   }
-  return text + choices_text(plan, launches);
+  return text + choices_text(plan, variants);
 }
 
 std::string explain_step(const Plan& plan, size_t number) {
@@ -91,7 +91,7 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += "  primitives:\n";
   for (const std::string& line : step.primitives) text += "    " + line + "\n";
   text += fmt::format("  ONNX nodes: {}\n", fmt::join(step.onnx_nodes, ", "));
-  text += explain_launches(plan, step.launches);
+  text += explain_variants(plan, step.variants);
   text += step.rejected.empty()
               ? "  no other kernel makes the same outputs\n"
               : "  rejected alternatives, the cheapest (a bound where none was measured):\n";
@@ -208,8 +208,8 @@ std::string steps_text(const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
-    if (!step.launches.ways.empty())
-      text += fmt::format("                    {} variants, by a run's extents\n", step.launches.ways.size());
+    if (!step.variants.list.empty())
+      text += fmt::format("                    {} variants, by a run's extents\n", step.variants.list.size());
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -29,10 +29,10 @@ const char* name(Bounds bounds);
 
 // Which kernel variants a step may have beside its own kernel: none; those that give the same bits; also
 // those that add up in another order, so that results depend on the choice, within rounding.
-enum class LaunchWays { none, exact, reassociating };
+enum class WhichVariants { none, exact, reassociating };
 
-struct LaunchOptions {
-  LaunchWays ways = LaunchWays::exact;
+struct VariantOptions {
+  WhichVariants which = WhichVariants::exact;
   // By the names of dimensions: the least extents for which this plan is taken; else the dimensions' own.
   std::map<std::string, int64_t> least;
   Deadline deadline = {};  // after which steps keep their own kernels alone
@@ -59,7 +59,7 @@ struct CompileOptions {
   bool other_schedules = true;     // of the plan's kernels are measured too (search/other_schedules.h)
   bool verify = true;              // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
-  LaunchOptions launch;                  // of steps of open shapes; the deadline is that of the budget
+  VariantOptions variants;               // of steps of open shapes; the deadline is that of the budget
   std::optional<rt::Schedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps

@@ -29,8 +29,9 @@ const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard}, {"strict"
 const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
-const Words<LaunchWays> kLaunchWays = {
-    {"exact", LaunchWays::exact}, {"reassociating", LaunchWays::reassociating}, {"none", LaunchWays::none}};
+const Words<WhichVariants> kWhichVariants = {{"exact", WhichVariants::exact},
+                                             {"reassociating", WhichVariants::reassociating},
+                                             {"none", WhichVariants::none}};
 const Words<rt::Schedule> kScheduleWords = {{"barrier", rt::Schedule::barrier},
                                             {"dynamic", rt::Schedule::dynamic}};
 constexpr std::string_view kRandom = "random:";
@@ -163,7 +164,7 @@ Slots::Slots(UserOptions& options) {
   text("device", kProgram, o.device,
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
-  word("launches", kCompiling, o.launch.ways, kLaunchWays,
+  word("variants", kCompiling, o.variants.which, kWhichVariants,
        "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
        "choice), "
        "reassociating (they do, within rounding), none");

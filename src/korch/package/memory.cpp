@@ -26,12 +26,12 @@ struct View {
   int64_t offset_bytes = 0;
 };
 
-// By the executor, whichever launch it takes.
+// By the executor, whichever variant it takes.
 std::vector<int> extents_read(const PlanStep& step) {
-  std::vector<int> read = step.launches.extents;
+  std::vector<int> read = step.variants.extents;
   for (const PlanSliceLimit& limit : step.limits) read.push_back(limit.tensor);
-  for (const PlanLaunch& way : step.launches.ways)
-    for (const PlanSliceLimit& limit : way.limits) read.push_back(limit.tensor);
+  for (const KernelVariant& variant : step.variants.list)
+    for (const PlanSliceLimit& limit : variant.limits) read.push_back(limit.tensor);
   return read;
 }
 
@@ -105,7 +105,7 @@ class MemoryPlanner {
 
  private:
   const PlanTensor& tensor(int id) const { return plan_.tensors[static_cast<size_t>(id)]; }
-  // Shortens the way it goes, so that a long chain of joins is not gone through again and again.
+  // Shortens the variant it goes, so that a long chain of joins is not gone through again and again.
   Group& group_of_root(int root) {
     Group* group = &groups_[static_cast<size_t>(root)];
     while (group->joined_to >= 0) {
@@ -140,11 +140,11 @@ class MemoryPlanner {
   }
   // Whatever kernel runs the step.
   bool all_in_place(const PlanStep& step, const std::pair<int, int>& pair) const {
-    const auto allows = [&](const PlanLaunch& way) {
-      const auto& pairs = plan_.kernels[static_cast<size_t>(way.kernel)].in_place;
+    const auto allows = [&](const KernelVariant& variant) {
+      const auto& pairs = plan_.kernels[static_cast<size_t>(variant.kernel)].in_place;
       return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
     };
-    return std::all_of(step.launches.ways.begin(), step.launches.ways.end(), allows);
+    return std::all_of(step.variants.list.begin(), step.variants.list.end(), allows);
   }
   bool may_join(int step, int input, int output);
   bool may_join_state(int end, int input, int output);

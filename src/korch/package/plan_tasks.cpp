@@ -18,7 +18,7 @@ struct Argument {
   bool is_written = false;
 };
 
-// Rounds are phases; of ways to run a step the most that one has.
+// Rounds are phases; of a step with variants the most that one has.
 size_t phases_of(const Plan& plan, const PlanStep& step) {
   size_t most = 0;
   visit_kernels(step, [&](int kernel) {
@@ -65,8 +65,8 @@ class TaskLister {
     return arguments;
   }
 
-  // Of whatever way to run the step; constants lie where nobody writes.
-  std::vector<Argument> arguments_of_launches(size_t s) const {
+  // Of any variant of the step; constants lie where nobody writes.
+  std::vector<Argument> arguments_of_variants(size_t s) const {
     const PlanStep& step = plan_.steps[s];
     std::vector<Argument> arguments;
     visit_tensors(step, [&](int id) {
@@ -112,12 +112,12 @@ class TaskLister {
     return uses;
   }
 
-  void add_launches(size_t s) {
+  void add_variants(size_t s) {
     const PlanStep& step = plan_.steps[s];
-    const std::vector<Argument> arguments = arguments_of_launches(s);
+    const std::vector<Argument> arguments = arguments_of_variants(s);
     const std::vector<MemoryUse> uses = uses_of(arguments, unknown(arguments));
     const auto phases = static_cast<int>(phases_of(plan_, step));
-    const int64_t shares = launch_shares(plan_.threads);
+    const int64_t shares = variant_shares(plan_.threads);
     const double us = step.predicted_us * plan_.threads / (phases * static_cast<double>(shares));
     for (int phase = 0; phase < phases; ++phase)
       for (int64_t begin = 0; begin < shares; begin += blocks_at_once_) {
@@ -129,7 +129,7 @@ class TaskLister {
 
   void add_step(size_t s) {
     const PlanStep& step = plan_.steps[s];
-    if (!step.launches.ways.empty()) return add_launches(s);
+    if (!step.variants.list.empty()) return add_variants(s);
     const Kernel& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
     const std::vector<Argument> arguments = arguments_of(s);
     double work = 0;
@@ -151,21 +151,21 @@ class TaskLister {
   // are what limits read, which every task does.
   void add_phase(const Kernel& kernel, size_t p, const std::vector<Argument>& arguments, size_t limits,
                  double us, int* phase) {
-    const KernelPhase& launch = kernel.phases[p];
-    const int64_t block = block_slices(launch, plan_.threads);
-    const int64_t blocks = (launch.grid + block - 1) / block;
+    const KernelPhase& kernel_phase = kernel.phases[p];
+    const int64_t block = block_slices(kernel_phase, plan_.threads);
+    const int64_t blocks = (kernel_phase.grid + block - 1) / block;
     const double parallel = static_cast<double>(std::min<int64_t>(plan_.threads, blocks));
-    for (int64_t round = 0; round < launch.rounds; ++round, ++*phase)
+    for (int64_t round = 0; round < kernel_phase.rounds; ++round, ++*phase)
       for (int64_t first = 0; first < blocks; first += blocks_at_once_) {
         const int64_t last = std::min(blocks, first + blocks_at_once_);
-        const int64_t begin = first * block, end = std::min(launch.grid, last * block);
-        const double part = static_cast<double>(end - begin) / static_cast<double>(launch.slices());
+        const int64_t begin = first * block, end = std::min(kernel_phase.grid, last * block);
+        const double part = static_cast<double>(end - begin) / static_cast<double>(kernel_phase.slices());
         std::vector<ArgumentAccess> accesses;
         if (kernel.accesses.empty()) {
           accesses = unknown(arguments);
         } else {
           const auto& known = kernel.accesses[p].blocks;
-          KORCH_ASSERT(static_cast<int64_t>(known.size()) == launch.rounds * blocks,
+          KORCH_ASSERT(static_cast<int64_t>(known.size()) == kernel_phase.rounds * blocks,
                        "a phase's blocks have an access each");
           for (int64_t b = round * blocks + first; b < round * blocks + last; ++b)
             accesses.insert(accesses.end(), known[static_cast<size_t>(b)].begin(),
@@ -173,7 +173,7 @@ class TaskLister {
         }
         for (size_t a = arguments.size() - limits; a < arguments.size() && !kernel.accesses.empty(); ++a)
           accesses.push_back({static_cast<int>(a), {{0, arguments[a].size_bytes}}, {}});
-        tasks_.push_back({step_, *phase, round * launch.grid + begin, round * launch.grid + end,
+        tasks_.push_back({step_, *phase, round * kernel_phase.grid + begin, round * kernel_phase.grid + end,
                           us * part * parallel, uses_of(arguments, accesses)});
       }
   }
@@ -194,8 +194,8 @@ size_t phases_of(const Plan& plan) {
 
 }  // namespace
 
-int launch_shares(int threads) {
-  // A task that finds little costs a fraction of a microsecond; a way's slices may be few.
+int variant_shares(int threads) {
+  // A task that finds little costs a fraction of a microsecond; a variant's slices may be few.
   constexpr int kSharesPerWorker = 4;
   return kSharesPerWorker * threads;
 }

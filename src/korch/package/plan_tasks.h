@@ -11,7 +11,7 @@ namespace korch {
 
 // The number of tasks per phase of a step with kernel variants: each is one of this many shares of the
 // variant that a run takes.
-int launch_shares(int threads);
+int variant_shares(int threads);
 
 // In the plan's order, copies of outputs behind its steps. Two tasks that access the same bytes of the arena
 // or of an output keep the plan's order, unless both only read. A kernel without known accesses

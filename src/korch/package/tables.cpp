@@ -193,10 +193,10 @@ class ModelWriter {
     const Kernel& kernel = kernel_of(step.kernel);
     std::vector<rt::BufferRef> args = buffers(step, step.constants, s, kernel);
     const Rows limits = add_limits(kernel, step.limits, args),
-               launches = step.launches.ways.empty() ? Rows() : add_launches(s, args);
+               variants = step.variants.list.empty() ? Rows() : add_variants(s, args);
     rt::Step* row = fill_step(steps, s, step.kernel, step.label, std::move(args), limits);
     if (step.other_end >= 0) fill_jump(row, step, static_cast<int>(s));
-    blob_.refer(row->launches, launches);
+    blob_.refer(row->variants, variants);
   }
 
   // From a loop's begin behind its end, from the end behind the begin; their second result says when.
@@ -270,39 +270,39 @@ class ModelWriter {
   }
 
   // The extents that choose are further arguments of the step.
-  Rows add_launches(size_t s, std::vector<rt::BufferRef>& args) {
+  Rows add_variants(size_t s, std::vector<rt::BufferRef>& args) {
     const PlanStep& step = plan_->steps[s];
-    const PlanLaunches& launches = step.launches;
-    KORCH_ASSERT(launches.extents.size() <= rt::kMostLaunchExtents, "too many extents choose a launch");
-    const size_t count = launches.ways.size();
+    const KernelVariants& variants = step.variants;
+    KORCH_ASSERT(variants.extents.size() <= rt::kMostVariantExtents, "too many extents choose a variant");
+    const size_t count = variants.list.size();
     const Rows others = blob_.add<rt::Step>(count - 1);
-    std::vector<rt::LaunchCost> cost_rows;
+    std::vector<rt::VariantCost> cost_rows;
     for (size_t l = 0; l < count; ++l) {
-      const PlanLaunch& way = launches.ways[l];
-      cost_rows.push_back(cost_of(way));
+      const KernelVariant& variant = variants.list[l];
+      cost_rows.push_back(cost_of(variant));
       if (l == 0) continue;
-      const Kernel& kernel = kernel_of(way.kernel);
-      KORCH_ASSERT(kernel.call.library.empty(), "a launch beside the step's own that calls a library");
-      std::vector<rt::BufferRef> own = buffers(step, way.constants, s, kernel);
-      const Rows limits = add_limits(kernel, way.limits, own);
-      fill_step(others, l - 1, way.kernel, step.label, std::move(own), limits);
+      const Kernel& kernel = kernel_of(variant.kernel);
+      KORCH_ASSERT(kernel.call.library.empty(), "a variant beside the step's own that calls a library");
+      std::vector<rt::BufferRef> own = buffers(step, variant.constants, s, kernel);
+      const Rows limits = add_limits(kernel, variant.limits, own);
+      fill_step(others, l - 1, variant.kernel, step.label, std::move(own), limits);
     }
-    const Rows costs = blob_.put(cost_rows), at = blob_.add<rt::LaunchTable>();
-    rt::LaunchTable* table = blob_.at<rt::LaunchTable>(at);
+    const Rows costs = blob_.put(cost_rows), at = blob_.add<rt::VariantTable>();
+    rt::VariantTable* table = blob_.at<rt::VariantTable>(at);
     blob_.refer(table->others, others);
     blob_.refer(table->costs, table->count, costs);
-    table->extent_count = static_cast<uint32_t>(launches.extents.size());
-    for (size_t e = 0; e < launches.extents.size(); ++e) {
+    table->extent_count = static_cast<uint32_t>(variants.extents.size());
+    for (size_t e = 0; e < variants.extents.size(); ++e) {
       table->extent_args[e] = static_cast<uint32_t>(args.size());
-      args.push_back(memory_->tensors[static_cast<size_t>(launches.extents[e])]);
+      args.push_back(memory_->tensors[static_cast<size_t>(variants.extents[e])]);
       table->least[e] = INT64_MAX;
-      for (const std::vector<int64_t>& sample : launches.samples) {
+      for (const std::vector<int64_t>& sample : variants.samples) {
         table->least[e] = std::min(table->least[e], sample[e]);
         table->most[e] = std::max(table->most[e], sample[e]);
       }
     }
-    table->trusted = launches.trusted;
-    table->shares = static_cast<uint32_t>(launch_shares(plan_->threads));
+    table->trusted = variants.trusted;
+    table->shares = static_cast<uint32_t>(variant_shares(plan_->threads));
     return at;
   }
 

@@ -16,8 +16,8 @@ bool is_finite(double value) {
   return value - value == 0;
 }
 
-bool is_usable(const LaunchCost& cost) {
-  for (uint32_t i = 0; i < kLaunchTerms; ++i)
+bool is_usable(const VariantCost& cost) {
+  for (uint32_t i = 0; i < kVariantTerms; ++i)
     if (!is_finite(cost.over[i]) || !is_finite(cost.under[i])) return false;
   for (const NeededShare& share : cost.shares)
     if (share.by < 1 || share.times < 0 || share.count < 0) return false;
@@ -113,7 +113,7 @@ class ModelCheck {
       const int64_t next = int64_t{s} + step.jump;
       if (next < 0 || next > program.step_count) return "have a step that jumps outside of them";
       if (!step_fits(step, program)) return "have a step that leads outside of them";
-      if (!launches_fit(step, program)) return "have a launch that cannot be run";
+      if (!variants_fit(step, program)) return "have a variant that cannot be run";
     }
     if (program.tasks.distance() == 0) return "";
     return tasks_fit(program) ? fault_of_tasks(program) : "have tasks that lead outside of them";
@@ -152,13 +152,13 @@ class ModelCheck {
     return false;
   }
 
-  bool launches_fit(const Step& step, const Program& program) const {
-    if (step.launches.distance() == 0) return true;
-    if (!holds(step.launches, 1)) return false;
-    const LaunchTable& table = *step.launches;
-    if (table.count < 1 || table.count > kMostLaunches || !holds(table.costs, table.count) ||
+  bool variants_fit(const Step& step, const Program& program) const {
+    if (step.variants.distance() == 0) return true;
+    if (!holds(step.variants, 1)) return false;
+    const VariantTable& table = *step.variants;
+    if (table.count < 1 || table.count > kMostKernelVariants || !holds(table.costs, table.count) ||
         !holds(table.others, table.count - 1) || !is_bool(table.trusted) || table.shares < 1 ||
-        table.extent_count < 1 || table.extent_count > kMostLaunchExtents)
+        table.extent_count < 1 || table.extent_count > kMostVariantExtents)
       return false;
     for (uint32_t e = 0; e < table.extent_count; ++e)
       if (table.extent_args[e] >= step.arg_count || table.least[e] > table.most[e]) return false;
@@ -166,7 +166,7 @@ class ModelCheck {
       if (!is_usable(table.costs[l])) return false;
     for (uint32_t l = 0; l + 1 < table.count; ++l) {
       const Step& other = table.others[l];
-      if (!step_fits(other, program) || other.launches.distance() != 0 || other.library.distance() != 0 ||
+      if (!step_fits(other, program) || other.variants.distance() != 0 || other.library.distance() != 0 ||
           other.jump_arg >= 0)
         return false;
     }

@@ -7,18 +7,18 @@
 
 namespace korch {
 
-rt::LaunchCost cost_of(const PlanLaunch& way) {
-  rt::LaunchCost cost;
-  KORCH_ASSERT(way.shares.size() <= rt::kMostLaunchExtents, "too many extents choose a launch");
-  std::copy(way.shares.begin(), way.shares.end(), cost.shares);
+rt::VariantCost cost_of(const KernelVariant& variant) {
+  rt::VariantCost cost;
+  KORCH_ASSERT(variant.shares.size() <= rt::kMostVariantExtents, "too many extents choose a variant");
+  std::copy(variant.shares.begin(), variant.shares.end(), cost.shares);
   const auto fill = [](const std::vector<double>& values, double* terms) {
-    const bool fits = values.size() <= rt::kLaunchTerms &&
+    const bool fits = values.size() <= rt::kVariantTerms &&
                       std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-    KORCH_ASSERT(fits, "a launch's cost is none");
+    KORCH_ASSERT(fits, "a variant's cost is none");
     std::copy(values.begin(), values.end(), terms);
   };
-  fill(way.over, cost.over);
-  fill(way.under, cost.under);
+  fill(variant.over, cost.over);
+  fill(variant.under, cost.under);
   return cost;
 }
 

@@ -59,35 +59,35 @@ struct PlanSliceLimit {
   int64_t stride = 1, count = 1, times = 1, plus = 0, by = 1;
 };
 
-// A kernel variant of a step (docs/design/launch.md). Its time is predicted by the shares of it that a run
+// A kernel variant of a step (docs/design/variants.md). Its time is predicted by the shares of it that a run
 // needs: a ratio of two polynomials, in microseconds.
-struct PlanLaunch {
+struct KernelVariant {
   int kernel = -1;                     // into Plan::kernels
   std::vector<int> constants;          // into Plan::tensors
   std::vector<PlanSliceLimit> limits;  // as PlanStep::limits
   std::string implementation;
-  std::vector<rt::NeededShare> shares;  // of each of PlanLaunches::extents
+  std::vector<rt::NeededShare> shares;  // of each of KernelVariants::extents
   std::vector<double> over, under;
   double error = 0;                 // of the ratio: relative, each measurement foretold by the others
-  std::vector<double> measured_us;  // at each of PlanLaunches::samples
+  std::vector<double> measured_us;  // at each of KernelVariants::samples
 };
 
 // As the runtime compares it.
-rt::LaunchCost cost_of(const PlanLaunch& way);
+rt::VariantCost cost_of(const KernelVariant& variant);
 
 // The kernel variants of a step; the first is its own kernel. None: that alone.
-struct PlanLaunches {
+struct KernelVariants {
   std::vector<int> extents;                   // into Plan::tensors: one i64 each
   std::vector<std::vector<int64_t>> samples;  // of the extents
-  bool trusted = false;  // between the samples; else, and beyond them, runs try the best ways
-  std::vector<PlanLaunch> ways;
+  bool trusted = false;  // between the samples; else, and beyond them, runs try the best variants
+  std::vector<KernelVariant> list;
 };
 
 struct PlanStep {
   int kernel = -1;                              // into Plan::kernels
   std::vector<int> inputs, constants, outputs;  // into Plan::tensors
   std::vector<PlanSliceLimit> limits;           // by phase, of each outer ones first
-  PlanLaunches launches;
+  KernelVariants variants;
   int other_end = -1;                   // of the loop that this step begins or ends: that step
   std::string label;                    // for people: the primitives, e.g. "Conv+Add+Relu"
   std::vector<std::string> primitives;  // one line each, textual IR
@@ -163,18 +163,18 @@ Plan plan_of(const Plan& plan, const ShapePlan& shape_plan);
 // them.
 template <typename Step, typename F>
 void visit_tensors(Step& step, const F& f) {
-  for (auto* tensors : {&step.inputs, &step.constants, &step.outputs, &step.launches.extents})
+  for (auto* tensors : {&step.inputs, &step.constants, &step.outputs, &step.variants.extents})
     for (auto& tensor : *tensors) f(tensor);
   for (auto& limit : step.limits) f(limit.tensor);
-  for (auto& way : step.launches.ways) {
-    for (auto& tensor : way.constants) f(tensor);
-    for (auto& limit : way.limits) f(limit.tensor);
+  for (auto& variant : step.variants.list) {
+    for (auto& tensor : variant.constants) f(tensor);
+    for (auto& limit : variant.limits) f(limit.tensor);
   }
 }
 template <typename Step, typename F>
 void visit_kernels(Step& step, const F& f) {
   f(step.kernel);
-  for (auto& way : step.launches.ways) f(way.kernel);
+  for (auto& variant : step.variants.list) f(variant.kernel);
 }
 
 }  // namespace korch

@@ -68,12 +68,12 @@ void fields(Like<PlanSliceLimit> auto& l, auto&& f) {
 void fields(Like<rt::NeededShare> auto& s, auto&& f) {
   f("times", s.times)("plus", s.plus)("by", s.by)("count", s.count);
 }
-void fields(Like<PlanLaunch> auto& w, auto&& f) {
+void fields(Like<KernelVariant> auto& w, auto&& f) {
   f("kernel", w.kernel)("constants", w.constants)("limits", w.limits)("implementation", w.implementation)(
       "shares", w.shares)("over", w.over)("under", w.under)("error", w.error)("measured_us", w.measured_us);
 }
-void fields(Like<PlanLaunches> auto& l, auto&& f) {
-  f("extents", l.extents)("samples", l.samples)("trusted", l.trusted)("ways", l.ways);
+void fields(Like<KernelVariants> auto& l, auto&& f) {
+  f("extents", l.extents)("samples", l.samples)("trusted", l.trusted)("ways", l.list);
 }
 void fields(Like<RejectedKernel> auto& r, auto&& f) {
   f("what", r.what)("us", r.cost_us)("same_inputs", r.same_inputs);
@@ -86,7 +86,7 @@ void fields(Like<PlanStep> auto& s, auto&& f) {
       "constants", s.constants)("outputs", s.outputs)("other_end", s.other_end)("primitives", s.primitives)(
       "wiring", s.wiring)("onnx_nodes", s.onnx_nodes)("predicted_us", s.predicted_us)("measured", s.measured)(
       "bound_us", s.bound_us)("limits", s.limits)("rejected", s.rejected);
-  f.where(!s.launches.ways.empty(), "launches", s.launches);
+  f.where(!s.variants.list.empty(), "launches", s.variants);
 }
 void fields(Like<StruckKernel> auto& k, auto&& f) {
   f("key", k.key)("kernel", k.kernel)("reason", k.reason);
@@ -229,26 +229,26 @@ struct Reader {
 };
 
 // `korch explain` evaluates them.
-void check_launches(const Plan& plan, const PlanStep& step) {
-  const PlanLaunches& launches = step.launches;
-  if (launches.ways.empty()) return;
+void check_variants(const Plan& plan, const PlanStep& step) {
+  const KernelVariants& variants = step.variants;
+  if (variants.list.empty()) return;
   const auto require = [](bool holds) {
-    if (!holds) throw std::runtime_error("launches of a step that make no sense");
+    if (!holds) throw std::runtime_error("variants of a step that make no sense");
   };
   const auto is_finite = [](double number) { return std::isfinite(number); };
   visit_tensors(step, [&](int t) { require(t >= 0 && t < static_cast<int>(plan.tensors.size())); });
   visit_kernels(step, [&](int k) { require(k >= 0 && k < static_cast<int>(plan.kernels.size())); });
-  const size_t extents = launches.extents.size();
-  require(extents > 0 && extents <= rt::kMostLaunchExtents && !launches.samples.empty());
-  for (const std::vector<int64_t>& sample : launches.samples) require(sample.size() == extents);
-  for (const PlanLaunch& way : launches.ways) {
-    require(way.shares.size() == extents && way.over.size() == rt::kLaunchTerms &&
-            way.under.size() == rt::kLaunchTerms);
-    require(way.measured_us.size() == launches.samples.size());
-    for (const rt::NeededShare& share : way.shares)
+  const size_t extents = variants.extents.size();
+  require(extents > 0 && extents <= rt::kMostVariantExtents && !variants.samples.empty());
+  for (const std::vector<int64_t>& sample : variants.samples) require(sample.size() == extents);
+  for (const KernelVariant& variant : variants.list) {
+    require(variant.shares.size() == extents && variant.over.size() == rt::kVariantTerms &&
+            variant.under.size() == rt::kVariantTerms);
+    require(variant.measured_us.size() == variants.samples.size());
+    for (const rt::NeededShare& share : variant.shares)
       require(share.by > 0 && share.times >= 0 && share.count >= 0);
-    require(std::all_of(way.over.begin(), way.over.end(), is_finite) &&
-            std::all_of(way.under.begin(), way.under.end(), is_finite));
+    require(std::all_of(variant.over.begin(), variant.over.end(), is_finite) &&
+            std::all_of(variant.under.begin(), variant.under.end(), is_finite));
   }
 }
 
@@ -262,7 +262,7 @@ Plan checked(const Json& json) {
         throw std::runtime_error("a sum of unknown dimensions");
   for (const PlanStep& step : plan.steps) {
     if (step.wiring.size() != step.primitives.size()) throw std::runtime_error("primitives without wiring");
-    check_launches(plan, step);
+    check_variants(plan, step);
   }
   return plan;
 }

@@ -36,7 +36,7 @@ struct SliceLimit {
 };
 
 struct LibraryOps;  // create/destroy of a library call's state (runtime/library.h)
-struct LaunchTable;
+struct VariantTable;
 
 struct Step {
   Ref<Phase> phases = {};
@@ -56,7 +56,7 @@ struct Step {
   bool jump_when = false;
   Ref<SliceLimit> limits = {};  // by phase, of each outer strides first
   uint32_t limit_count = 0;
-  Ref<LaunchTable> launches = {};  // other ways to run it; null: none
+  Ref<VariantTable> variants = {};  // its kernel variants; null: none
 };
 
 // The share of a step that a run needs along an extent e: at least floor((e * times + plus) / by) of `count`;
@@ -65,29 +65,29 @@ struct NeededShare {
   int64_t times = 1, plus = 0, by = 1, count = 0;
 };
 
-constexpr uint32_t kMostLaunches = 16;  // of a step, its own included
-constexpr uint32_t kMostLaunchExtents = 2, kLaunchTerms = 6;
+constexpr uint32_t kMostKernelVariants = 16;  // of a step, its own included
+constexpr uint32_t kMostVariantExtents = 2, kVariantTerms = 6;
 
 // Microseconds of a step as a function of the shares x and y that a run needs: a ratio of two polynomials,
 // given by their coefficients of 1, x, y, x^2, x y, y^2.
-struct LaunchCost {
-  NeededShare shares[kMostLaunchExtents];
-  double over[kLaunchTerms] = {}, under[kLaunchTerms] = {};
+struct VariantCost {
+  NeededShare shares[kMostVariantExtents];
+  double over[kVariantTerms] = {}, under[kVariantTerms] = {};
 };
 
 // The kernel variants of a step, which have the same results. Variant 0 is the step itself, variant i
 // others[i - 1]: generated code that jumps nowhere.
-struct LaunchTable {
+struct VariantTable {
   Ref<Step> others = {};
-  Ref<LaunchCost> costs = {};  // of each launch
-  uint32_t count = 0;          // of launches
+  Ref<VariantCost> costs = {};  // of each variant
+  uint32_t count = 0;           // of variants
   uint32_t extent_count = 0;
-  uint32_t extent_args[kMostLaunchExtents] = {};  // of the step: one i64 each
+  uint32_t extent_args[kMostVariantExtents] = {};  // of the step: one i64 each
   // Costs were measured for extents in this range. Beyond it, and if they are not trusted, runs try the best
   // three variants.
-  int64_t least[kMostLaunchExtents] = {}, most[kMostLaunchExtents] = {};
+  int64_t least[kMostVariantExtents] = {}, most[kMostVariantExtents] = {};
   bool trusted = false;
-  uint32_t shares = 1;  // of the launch that a run takes: what tasks of the step count
+  uint32_t shares = 1;  // of the variant that a run takes: what tasks of the step count
 };
 
 // The task graph (plan/task_graph.h), which replaces the barriers between phases. A task is slices [begin,

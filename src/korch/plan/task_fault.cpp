@@ -23,7 +23,7 @@ bool waits_with_first_share(const TaskTable& table, const SliceTask& task) {
 bool has_slices(const Program& program, const SliceTask& task) {
   if (task.step >= program.step_count || task.begin < 0 || task.begin >= task.end) return false;
   const Step& step = program.steps[task.step];
-  if (step.launches != nullptr) return task.end <= step.launches->shares;
+  if (step.variants != nullptr) return task.end <= step.variants->shares;
   if (task.phase >= step.phase_count) return false;
   const Phase& phase = step.phases[task.phase];
   return task.begin >= phase.first && task.end <= phase.first + phase.grid;
@@ -92,7 +92,7 @@ const char* task_fault(const Program& program, uint32_t* room) {
     const SliceTask& task = table.tasks[t];
     if (!has_slices(program, task) || task.waits >= table.event_count || !is_of_event(table, t))
       return "a task";
-    const bool is_share = program.steps[task.step].launches != nullptr;
+    const bool is_share = program.steps[task.step].variants != nullptr;
     if (is_share && task.phase == 0 && !waits_with_first_share(table, task)) return "a share";
   }
   memset(counts, 0, table.event_count * sizeof *counts);

@@ -6,7 +6,7 @@
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/cpu/task_runner.h"
 #include "korch/runtime/korch.h"
-#include "korch/runtime/launches.h"
+#include "korch/runtime/variants.h"
 
 namespace korch::rt {
 
@@ -88,7 +88,7 @@ class Executor {
   ~Executor() = default;
   RunError allocate(uint64_t scratch_bytes, Mapping& mapping);
   RunError prepare_tasks(Schedule schedule);
-  RunError prepare_launches();
+  RunError prepare_variants();
   RunStatus create_states(uint64_t* scratch_bytes);
   void bind(const void* const* inputs, void* const* outputs);
   // The step after this one, whose arguments are `args`; moves them on.
@@ -106,13 +106,13 @@ class Executor {
   const Workers workers_;
   Board* board_;             // where phases are shared; null: nobody shares
   void** states_ = nullptr;  // per step, of library calls
-  void** args_ = nullptr;    // of all steps, one after the other, behind each those of its launches
+  void** args_ = nullptr;    // of all steps, one after the other, behind each those of its variants
   Mapping own_mapping_;
   unsigned char* arena_ = nullptr;
   unsigned char* scratch_ = nullptr;
   uint64_t scratch_stride_ = 0;
   TaskRunner* tasks_ = nullptr;   // null: phase after phase
-  Launches* launches_ = nullptr;  // null: no step has some
+  Variants* variants_ = nullptr;  // null: no step has some
 };
 
 }  // namespace korch::rt

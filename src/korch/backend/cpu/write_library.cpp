@@ -121,8 +121,10 @@ void check(const PackageInput& input) {
     return plan.kernels[static_cast<size_t>(kernel)].constant_packing.size() == constants.size();
   };
   for (const PlanStep& step : plan.steps) {
-    bool fits = take_as_many(step.kernel, step.constants) && step.launches.ways.size() <= rt::kMostLaunches;
-    for (const PlanLaunch& way : step.launches.ways) fits = fits && take_as_many(way.kernel, way.constants);
+    bool fits =
+        take_as_many(step.kernel, step.constants) && step.variants.list.size() <= rt::kMostKernelVariants;
+    for (const KernelVariant& variant : step.variants.list)
+      fits = fits && take_as_many(variant.kernel, variant.constants);
     KORCH_ASSERT(fits, "step '" + step.label + "': its kernel wants another number of constants");
   }
 }

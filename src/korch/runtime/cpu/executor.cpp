@@ -58,17 +58,17 @@ struct Executor::Run {
   const RunOptions* options;
   void** step_args;  // of the step
   uint32_t step = 0, phase = 0;
-  const Step* launch = nullptr;  // how the step is run
-  void** args = nullptr;         // of that
-  bool tries = false;            // what it takes decides on later runs
-  double began = 0;              // the step
-  ActiveSlices active = {};      // of the phase
+  const Step* variant = nullptr;  // how the step is run
+  void** args = nullptr;          // of that
+  bool tries = false;             // what it takes decides on later runs
+  double began = 0;               // the step
+  ActiveSlices active = {};       // of the phase
   // Of a chunk of this phase: the smallest that is not KORCH_KERNEL_OK.
   std::atomic<int32_t> failure{KORCH_KERNEL_OK};
   std::atomic<bool> handed_back{false};  // to the caller
   std::atomic<int> tasks_done{0};
 
-  const Phase& current_phase() const { return launch->phases[phase]; }
+  const Phase& current_phase() const { return variant->phases[phase]; }
   int64_t chunks() const {
     return (active.count() + grain_of(current_phase()) - 1) / grain_of(current_phase());
   }
@@ -130,7 +130,7 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
   *status = executor->create_states(&scratch_bytes);
   if (status->error == RunError::none)
     status->error = executor->allocate(scratch_bytes, mapping != nullptr ? *mapping : executor->own_mapping_);
-  if (status->error == RunError::none) status->error = executor->prepare_launches();
+  if (status->error == RunError::none) status->error = executor->prepare_variants();
   if (status->error == RunError::none) status->error = executor->prepare_tasks(schedule);
   if (status->error == RunError::none) return executor;
   destroy(executor);
@@ -140,7 +140,7 @@ Executor* Executor::create(const Program* program, const void* weights, const Wo
 void Executor::destroy(Executor* executor, bool workers_live) {
   if (executor == nullptr) return;
   TaskRunner::destroy(executor->tasks_, workers_live);
-  Launches::destroy(executor->launches_);
+  Variants::destroy(executor->variants_);
   for (uint32_t s = 0; executor->states_ != nullptr && s < executor->program_->step_count; ++s)
     if (executor->states_[s] != nullptr) executor->program_->steps[s].library->destroy(executor->states_[s]);
   free(executor->states_);
@@ -150,12 +150,12 @@ void Executor::destroy(Executor* executor, bool workers_live) {
   free(executor);
 }
 
-RunError Executor::prepare_launches() {
+RunError Executor::prepare_variants() {
   bool any = false;
-  for (uint32_t s = 0; s < program_->step_count; ++s) any = any || program_->steps[s].launches != nullptr;
+  for (uint32_t s = 0; s < program_->step_count; ++s) any = any || program_->steps[s].variants != nullptr;
   if (!any) return RunError::none;
-  launches_ = Launches::create(program_);
-  return launches_ != nullptr ? RunError::none : RunError::out_of_memory;
+  variants_ = Variants::create(program_);
+  return variants_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
 
 RunStatus Executor::create_states(uint64_t* scratch_bytes) {
@@ -202,7 +202,7 @@ RunError Executor::prepare_tasks(Schedule schedule) {
   if (schedule == Schedule::barrier || program_->tasks == nullptr || workers_.board == nullptr ||
       workers_.threads == 1)
     return RunError::none;
-  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_, launches_}, board_,
+  tasks_ = TaskRunner::create({program_, args_, states_, scratch_, scratch_stride_, variants_}, board_,
                               workers_.threads);
   return tasks_ != nullptr ? RunError::none : RunError::out_of_memory;
 }
@@ -230,7 +230,7 @@ void Executor::bind(const void* const* inputs, void* const* outputs) {
       *arg++ = const_cast<unsigned char*>(static_cast<const unsigned char*>(base) + ref.offset);
     }
   };
-  for (uint32_t s = 0; s < program_->step_count; ++s) for_each_launch(program_->steps[s], bind_step);
+  for (uint32_t s = 0; s < program_->step_count; ++s) for_each_variant(program_->steps[s], bind_step);
 }
 
 RunStatus Executor::run(const void* const* inputs, void* const* outputs, const RunOptions& options) {
@@ -269,13 +269,13 @@ uint32_t Executor::next_step(uint32_t s, void**& args) const {
 bool Executor::go_on(Run* run, int worker) {
   while (!run->failed() && run->step < program_->step_count) {
     if (run->phase == 0) begin_step(run);
-    if (run->phase == run->launch->phase_count) {
+    if (run->phase == run->variant->phase_count) {
       end_step(run);
       continue;
     }
     // Who observes sees all that kernels can write.
     if (run->options->observe == nullptr)
-      run->active = active_slices(*run->launch, run->phase, run->args);
+      run->active = active_slices(*run->variant, run->phase, run->args);
     else
       run->active = ActiveSlices(run->current_phase().grid);
     if (board_ != nullptr && run->chunks() > 1) {
@@ -293,18 +293,18 @@ void Executor::begin_step(Run* run) const {
   const Step& step = program_->steps[run->step];
   run->tries = false;
   uint32_t number = 0;
-  if (step.launches != nullptr && run->options->observe == nullptr)
-    number = launches_->choose(run->step, run->step_args, &run->tries);
-  const Launch launch = launch_of(step, number, run->step_args);
-  run->launch = launch.step;
-  run->args = launch.args;
+  if (step.variants != nullptr && run->options->observe == nullptr)
+    number = variants_->choose(run->step, run->step_args, &run->tries);
+  const StepVariant variant = variant_of(step, number, run->step_args);
+  run->variant = variant.step;
+  run->args = variant.args;
   if (run->tries || run->options->step_us != nullptr) run->began = now_us();
 }
 
 void Executor::end_step(Run* run) const {
   const RunOptions& options = *run->options;
   const double us = run->tries || options.step_us != nullptr ? now_us() - run->began : 0;
-  if (run->tries) launches_->note(run->step, us);
+  if (run->tries) variants_->note(run->step, us);
   if (options.step_us != nullptr) options.step_us[run->step] += us;
   if (options.observe != nullptr) options.observe(options.observe_user, run->step, run->args);
   run->step = next_step(run->step, run->step_args);

@@ -94,7 +94,7 @@ bool TaskRunner::allocate() {
 // Neighbouring slices stay on one worker, from phase to phase: what it wrote it finds in its cache.
 uint32_t TaskRunner::home_of(const SliceTask& task) const {
   const Step& step = frame_.program->steps[task.step];
-  if (step.launches != nullptr) return static_cast<uint32_t>(task.begin * workers_ / step.launches->shares);
+  if (step.variants != nullptr) return static_cast<uint32_t>(task.begin * workers_ / step.variants->shares);
   const Phase& phase = step.phases[task.phase];
   return static_cast<uint32_t>((task.begin - phase.first) * workers_ / phase.grid);
 }
@@ -147,7 +147,7 @@ void TaskRunner::execute(const SliceTask& task, int worker) {
       frame_.args + arg_starts_[task.step],
       frame_.scratch + static_cast<uint64_t>(worker) * frame_.scratch_stride, frame_.states[task.step],
       worker};
-  const bool is_share = frame_.program->steps[task.step].launches != nullptr;
+  const bool is_share = frame_.program->steps[task.step].variants != nullptr;
   const int32_t code = is_share ? run_shares(task, context) : run_slices(task, context);
   if (code != KORCH_KERNEL_OK) note(code, task.step);
 }
@@ -168,13 +168,13 @@ int32_t TaskRunner::run_slices(const SliceTask& task, const korch_kernel_context
 // Of the slices that the run needs, in pieces of the phase's grain.
 int32_t TaskRunner::run_shares(const SliceTask& task, korch_kernel_context context) {
   Taken& taken = taken_[task.step];
-  const Step& launch = *taken.launch.step;
-  if (task.phase >= launch.phase_count) return KORCH_KERNEL_OK;
-  context.args = taken.launch.args;
-  const Phase& phase = launch.phases[task.phase];
-  const ActiveSlices active = active_slices(launch, task.phase, context.args);
+  const Step& variant = *taken.variant.step;
+  if (task.phase >= variant.phase_count) return KORCH_KERNEL_OK;
+  context.args = taken.variant.args;
+  const Phase& phase = variant.phases[task.phase];
+  const ActiveSlices active = active_slices(variant, task.phase, context.args);
   const int64_t all = active.count(), pieces = (all + phase.grain - 1) / phase.grain;
-  const int64_t shares = frame_.program->steps[task.step].launches->shares;
+  const int64_t shares = frame_.program->steps[task.step].variants->shares;
   const int64_t begin = pieces * task.begin / shares * phase.grain;
   const int64_t behind = pieces * task.end / shares * phase.grain, end = behind < all ? behind : all;
   if (begin >= end) return KORCH_KERNEL_OK;
@@ -191,23 +191,23 @@ int32_t TaskRunner::run_shares(const SliceTask& task, korch_kernel_context conte
 
 // By who makes their first tasks ready, so that all of a step find the same, and extents that steps before
 // have written. Behind a failure nobody looks.
-void TaskRunner::take_launches(const TaskEvent& fired) {
+void TaskRunner::take_variants(const TaskEvent& fired) {
   if (failure_.load(std::memory_order_relaxed) != UINT64_MAX) return;
   for (uint32_t t = fired.first_task; t < fired.first_task + fired.task_count; ++t) {
     const SliceTask& task = table_.tasks[t];
     const Step& step = frame_.program->steps[task.step];
-    if (task.phase != 0 || task.begin != 0 || step.launches == nullptr) continue;
+    if (task.phase != 0 || task.begin != 0 || step.variants == nullptr) continue;
     Taken& taken = taken_[task.step];
     void** args = frame_.args + arg_starts_[task.step];
-    taken.launch = launch_of(step, frame_.launches->choose(task.step, args, &taken.tries), args);
+    taken.variant = variant_of(step, frame_.variants->choose(task.step, args, &taken.tries), args);
     taken.ns.store(0, std::memory_order_relaxed);
   }
 }
 
 void TaskRunner::note_tries() {
-  for (uint32_t s = 0; frame_.launches != nullptr && s < frame_.program->step_count; ++s)
-    if (frame_.program->steps[s].launches != nullptr && taken_[s].tries)
-      frame_.launches->note(s, 1e-3 * static_cast<double>(taken_[s].ns.load()) / workers_);
+  for (uint32_t s = 0; frame_.variants != nullptr && s < frame_.program->step_count; ++s)
+    if (frame_.program->steps[s].variants != nullptr && taken_[s].tries)
+      frame_.variants->note(s, 1e-3 * static_cast<double>(taken_[s].ns.load()) / workers_);
 }
 
 void TaskRunner::note(int32_t code, uint32_t step) {
@@ -229,7 +229,7 @@ int64_t TaskRunner::fire(uint32_t event) {
   int64_t added = fired.task_count;
   for (uint32_t i = 0; i < fired.trigger_count; ++i)
     added += trigger(table_.triggers[fired.first_trigger + i]);
-  if (frame_.launches != nullptr) take_launches(fired);
+  if (frame_.variants != nullptr) take_variants(fired);
   for (uint32_t task = fired.first_task; task < fired.first_task + fired.task_count; ++task)
     ready_[homes_[task]].add(task);
   if (event + 1 < table_.event_count) return added;

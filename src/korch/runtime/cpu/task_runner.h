@@ -5,7 +5,7 @@
 #include "korch/runtime/cpu/board.h"
 #include "korch/runtime/cpu/ready.h"
 #include "korch/runtime/cpu/slices.h"
-#include "korch/runtime/launches.h"
+#include "korch/runtime/variants.h"
 
 namespace korch::rt {
 
@@ -16,7 +16,7 @@ struct Frame {
   void* const* states;  // one per step
   unsigned char* scratch;
   uint64_t scratch_stride;
-  Launches* launches;  // null: no step has some
+  Variants* variants;  // null: no step has some
 };
 
 // Lives as long as an executor, since idle workers may read it after a run. At the end of a run all counters
@@ -44,7 +44,7 @@ class TaskRunner {
 
   // The variant that a run takes of a step.
   struct Taken {
-    Launch launch;
+    StepVariant variant;
     bool tries;               // what it takes decides on later runs
     std::atomic<int64_t> ns;  // then: of all its tasks together
   };
@@ -54,7 +54,7 @@ class TaskRunner {
   void execute(const SliceTask& task, int worker);
   int32_t run_slices(const SliceTask& task, const korch_kernel_context& context) const;
   int32_t run_shares(const SliceTask& task, korch_kernel_context context);
-  void take_launches(const TaskEvent& fired);
+  void take_variants(const TaskEvent& fired);
   void note_tries();
   void note(int32_t code, uint32_t step);
 

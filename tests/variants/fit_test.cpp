@@ -1,4 +1,4 @@
-#include "korch/launch/fit.h"
+#include "korch/variants/fit.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-namespace korch::launch {
+namespace korch::variants {
 namespace {
 
 const std::vector<double> kPlaces = {0.0625, 0.125, 0.25, 0.375, 0.5, 0.75, 1};
@@ -114,4 +114,4 @@ TEST(Fit, WhatCannotBeForetoldHasALargeError) {
 }
 
 }  // namespace
-}  // namespace korch::launch
+}  // namespace korch::variants

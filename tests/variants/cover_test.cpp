@@ -1,11 +1,11 @@
-#include "korch/launch/cover.h"
+#include "korch/variants/cover.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-namespace korch::launch {
+namespace korch::variants {
 namespace {
 
 using Table = std::vector<std::vector<double>>;
@@ -76,4 +76,4 @@ TEST(Cover, TakesFewerWhereThatCostsNothing) {
 }
 
 }  // namespace
-}  // namespace korch::launch
+}  // namespace korch::variants

@@ -1,4 +1,4 @@
-#include "korch/driver/launch_budget.h"
+#include "korch/driver/variant_budget.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace korch {
 namespace {
 
-// A step of one plan for all shapes: its own constant of 100 bytes, and ways with constants of these bytes
-// that make it faster by these microseconds; 0 bytes: the step's own constant.
+// A step of one plan for all shapes: its own constant of 100 bytes, and variants with constants of these
+// bytes that make it faster by these microseconds; 0 bytes: the step's own constant.
 class BudgetTest : public testing::Test {
  protected:
   int constant(int64_t bytes) {
@@ -30,15 +30,15 @@ class BudgetTest : public testing::Test {
     return static_cast<int>(built_.plan.kernels.size()) - 1;
   }
 
-  void add_step(const std::vector<std::pair<int64_t, double>>& ways) {
+  void add_step(const std::vector<std::pair<int64_t, double>>& variants) {
     PlanStep step;
     step.kernel = kernel();
     step.constants = {constant(100)};
-    step.launches.extents = {0};
-    step.launches.samples = {{1}, {2}};
-    step.launches.ways.push_back({step.kernel, step.constants, {}, "own", {}, {}, {}, 0, {50, 50}});
-    for (const auto& [bytes, faster] : ways)
-      step.launches.ways.push_back({kernel(),
+    step.variants.extents = {0};
+    step.variants.samples = {{1}, {2}};
+    step.variants.list.push_back({step.kernel, step.constants, {}, "own", {}, {}, {}, 0, {50, 50}});
+    for (const auto& [bytes, faster] : variants)
+      step.variants.list.push_back({kernel(),
                                     {bytes > 0 ? constant(bytes) : step.constants[0]},
                                     {},
                                     std::to_string(bytes),
@@ -50,9 +50,10 @@ class BudgetTest : public testing::Test {
     built_.plan.steps.push_back(step);
   }
 
-  std::vector<std::string> ways(size_t step) const {
+  std::vector<std::string> variants(size_t step) const {
     std::vector<std::string> names;
-    for (const PlanLaunch& way : built_.plan.steps[step].launches.ways) names.push_back(way.implementation);
+    for (const KernelVariant& variant : built_.plan.steps[step].variants.list)
+      names.push_back(variant.implementation);
     return names;
   }
 
@@ -69,15 +70,15 @@ using Names = std::vector<std::string>;
 
 TEST_F(BudgetTest, LeavesOutWhatGainsLeastPerByte) {
   add_step({{60, 5}, {0, 4}, {90, 40}});
-  limit_launch_bytes(built_);
-  // 100 for the first plan's, so 100 for ways: 60 and 90 are too much together.
-  EXPECT_EQ(ways(0), (Names{"own", "0", "90"}));
+  limit_variant_bytes(built_);
+  // 100 for the first plan's, so 100 for variants: 60 and 90 are too much together.
+  EXPECT_EQ(variants(0), (Names{"own", "0", "90"}));
   EXPECT_EQ(constant_bytes(), 190);
   ASSERT_EQ(built_.plan.report.limits.size(), 1u);
-  EXPECT_NE(built_.plan.report.limits[0].find("launch_bytes: 1 kernel variants"), std::string::npos);
+  EXPECT_NE(built_.plan.report.limits[0].find("variant_bytes: 1 kernel variants"), std::string::npos);
   // What nobody uses is gone, the others are where they are used.
   EXPECT_EQ(built_.objects, (Names{"object 1", "object 3", "object 4"}));
-  const std::vector<PlanLaunch>& left = built_.plan.steps[0].launches.ways;
+  const std::vector<KernelVariant>& left = built_.plan.steps[0].variants.list;
   EXPECT_EQ(left[2].kernel, 2);
   const PlanTensor& tensor = built_.plan.tensors[static_cast<size_t>(left[2].constants[0])];
   EXPECT_EQ(built_.constant_bytes[static_cast<size_t>(tensor.index)].size(), 90u);
@@ -85,15 +86,15 @@ TEST_F(BudgetTest, LeavesOutWhatGainsLeastPerByte) {
 
 TEST_F(BudgetTest, LeavesAloneWhatFits) {
   add_step({{60, 5}, {40, 9}});
-  limit_launch_bytes(built_);
-  EXPECT_EQ(ways(0), (Names{"own", "60", "40"}));
+  limit_variant_bytes(built_);
+  EXPECT_EQ(variants(0), (Names{"own", "60", "40"}));
   EXPECT_TRUE(built_.plan.report.limits.empty());
 }
 
 TEST_F(BudgetTest, AStepWithoutOtherWaysHasNone) {
   add_step({{101, 30}});
-  limit_launch_bytes(built_);
-  EXPECT_EQ(ways(0), Names{});
+  limit_variant_bytes(built_);
+  EXPECT_EQ(variants(0), Names{});
   EXPECT_EQ(constant_bytes(), 100);
 }
 

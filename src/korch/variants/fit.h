@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-namespace korch::launch {
+namespace korch::variants {
 
-// Of 1, x, y, x^2, x y, y^2 (runtime/launch_cost.h evaluates them).
+// Of 1, x, y, x^2, x y, y^2 (runtime/variant_cost.h evaluates them).
 constexpr size_t kTerms = 6;
 
 struct Rational {
@@ -33,4 +33,4 @@ struct Measurement {
 // and no measurement is foretold.
 Rational fit(const std::vector<Measurement>& measurements, bool complete = false);
 
-}  // namespace korch::launch
+}  // namespace korch::variants

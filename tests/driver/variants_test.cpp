@@ -1,5 +1,5 @@
-// Ways to run the steps of an executable for a range of shapes: the bits of results never depend on them, and
-// a second compilation measures nothing.
+// Kernel variants of the steps of an executable for a range of shapes: the bits of results never depend on them,
+// and a second compilation measures nothing.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,8 +12,8 @@
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/verify.h"
 #include "korch/interp/interpreter.h"
-#include "korch/launch/choice.h"
 #include "korch/package/loaded.h"
+#include "korch/variants/choice.h"
 
 namespace korch {
 namespace {
@@ -37,22 +37,22 @@ Graph two_products() {
   return g;
 }
 
-class LaunchesTest : public testing::Test {
+class VariantsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TempDir;
-    first_ = compile("ways.so", LaunchWays::exact);
+    first_ = compile("variants.so", WhichVariants::exact);
   }
   static void TearDownTestSuite() { delete folder_; }
-  static CompileResult compile(const std::string& name, LaunchWays ways) {
+  static CompileResult compile(const std::string& name, WhichVariants variants) {
     CompileOptions options;
     options.threads = 2;
     options.strategy = Strategy::greedy;
     options.schedule = PlanSchedule::barrier;
     options.database_path = path("k.db");
-    options.launch.ways = ways;
+    options.variants.which = variants;
     options.other_schedules = false;  // else the step's own kernel may be the best one for few rows too
-    options.launch.least = {{"n", kRows / 4 + 1}};  // below nothing is measured: runs try
+    options.variants.least = {{"n", kRows / 4 + 1}};  // below nothing is measured: runs try
     return compile_graph(two_products(), "launches", path(name), options);
   }
   static std::string path(const std::string& name) { return folder_->path() + "/" + name; }
@@ -60,25 +60,25 @@ class LaunchesTest : public testing::Test {
   static inline CompileResult first_;
 };
 
-TEST_F(LaunchesTest, ChangeNoBit) {
+TEST_F(VariantsTest, ChangeNoBit) {
   const Plan& plan = first_.plan;
-  compile("none.so", LaunchWays::none);
+  compile("none.so", WhichVariants::none);
   int steps = 0, choices = 0;
   for (const PlanStep& step : plan.steps) {
-    if (step.launches.ways.empty()) continue;
+    if (step.variants.list.empty()) continue;
     ++steps;
-    EXPECT_EQ(step.launches.ways[0].kernel, step.kernel);
-    EXPECT_EQ(step.launches.ways[0].constants, step.constants);
-    choices += launch::chosen_way(step.launches, {kRows / 4 + 1}) > 0 ? 1 : 0;
+    EXPECT_EQ(step.variants.list[0].kernel, step.kernel);
+    EXPECT_EQ(step.variants.list[0].constants, step.constants);
+    choices += variants::chosen_variant(step.variants, {kRows / 4 + 1}) > 0 ? 1 : 0;
   }
   ASSERT_GT(steps, 0);
   EXPECT_GT(choices, 0);  // a quarter of the rows in blocks of many
   const Graph graph = two_products();
-  LoadedExecutable with(path("ways.so")), without(path("none.so"));
+  LoadedExecutable with(path("variants.so")), without(path("none.so"));
   std::vector<std::unique_ptr<LoadedExecutable>> others;
   for (const int threads : {1, 2, 3, 5})
     for (const PlanSchedule schedule : kSchedules)
-      others.push_back(std::make_unique<LoadedExecutable>(path("ways.so"), threads, schedule));
+      others.push_back(std::make_unique<LoadedExecutable>(path("variants.so"), threads, schedule));
   for (const int64_t n : {256, 65, 128, 66, 200, 255, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 65}) {
     std::vector<HostTensor> inputs = random_inputs(graph, static_cast<uint64_t>(n));
     inputs.back() = HostTensor::of<int64_t>(DType::i64, {}, {n});
@@ -97,19 +97,19 @@ TEST_F(LaunchesTest, ChangeNoBit) {
   }
 }
 
-TEST_F(LaunchesTest, ASecondCompilationMeasuresNothing) {
+TEST_F(VariantsTest, ASecondCompilationMeasuresNothing) {
   EXPECT_GT(first_.measured, 0);
-  const CompileResult second = compile("second.so", LaunchWays::exact);
+  const CompileResult second = compile("second.so", WhichVariants::exact);
   EXPECT_EQ(second.measured, 0);
   EXPECT_EQ(second.compiled, 0);
-  EXPECT_EQ(read_file(path("ways.so")), read_file(path("second.so")));
+  EXPECT_EQ(read_file(path("variants.so")), read_file(path("second.so")));
 }
 
-TEST_F(LaunchesTest, AreExplained) {
+TEST_F(VariantsTest, AreExplained) {
   const Plan& plan = first_.plan;
   EXPECT_NE(explain(plan, {}, {}).find(" variants, by a run's extents"), std::string::npos);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
-    if (plan.steps[s].launches.ways.empty()) continue;
+    if (plan.steps[s].variants.list.empty()) continue;
     ExplainOptions options;
     options.kernel = static_cast<int>(s);
     const std::string text = explain(plan, {}, options);

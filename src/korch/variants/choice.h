@@ -5,12 +5,12 @@
 
 #include "korch/plan/plan.h"
 
-namespace korch::launch {
+namespace korch::variants {
 
 // The predicted microseconds of each variant.
-std::vector<double> predicted_us(const PlanLaunches& launches, const std::vector<int64_t>& extents);
+std::vector<double> predicted_us(const KernelVariants& variants, const std::vector<int64_t>& extents);
 // The variant that a run takes if the functions are trusted: the one with the least predicted time, unless
 // the step's own is nearly as fast.
-size_t chosen_way(const PlanLaunches& launches, const std::vector<int64_t>& extents);
+size_t chosen_variant(const KernelVariants& variants, const std::vector<int64_t>& extents);
 
-}  // namespace korch::launch
+}  // namespace korch::variants

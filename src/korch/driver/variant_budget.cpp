@@ -1,4 +1,4 @@
-#include "korch/driver/launch_budget.h"
+#include "korch/driver/variant_budget.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 namespace korch {
 namespace {
 
-class LaunchBudget {
+class VariantBudget {
  public:
-  explicit LaunchBudget(BuiltPlan& built) : plan_(built.plan) {
+  explicit VariantBudget(BuiltPlan& built) : plan_(built.plan) {
     const std::vector<ShapePlan> shape_plans = shape_plans_of(plan_);
     std::set<int> first;
     for (size_t s = 0; s < plan_.steps.size(); ++s)
@@ -22,26 +22,26 @@ class LaunchBudget {
       }
     most_ = static_cast<int64_t>(kMostOfOneShape * static_cast<double>(bytes_of(first)));
     for (const PlanStep& step : plan_.steps)
-      for (const PlanLaunch& way : step.launches.ways)
-        for (const int tensor : way.constants) count(tensor, 1);
+      for (const KernelVariant& variant : step.variants.list)
+        for (const int tensor : variant.constants) count(tensor, 1);
   }
 
   void apply() {
     int left_out = 0;
     while (bytes_ + bytes_of(own_) > most_) {
-      const auto [step, way] = least_worth();
+      const auto [step, variant] = least_worth();
       if (step == nullptr) break;  // the plans alone take as much
-      for (const int tensor : step->launches.ways[way].constants) count(tensor, -1);
-      step->launches.ways.erase(step->launches.ways.begin() + static_cast<std::ptrdiff_t>(way));
-      if (step->launches.ways.size() == 1) {
-        for (const int tensor : step->launches.ways[0].constants) count(tensor, -1);
-        step->launches = {};
+      for (const int tensor : step->variants.list[variant].constants) count(tensor, -1);
+      step->variants.list.erase(step->variants.list.begin() + static_cast<std::ptrdiff_t>(variant));
+      if (step->variants.list.size() == 1) {
+        for (const int tensor : step->variants.list[0].constants) count(tensor, -1);
+        step->variants = {};
       }
       ++left_out;
     }
     if (left_out > 0)
       plan_.report.limits.push_back(
-          fmt::format("launch_bytes: {} kernel variants were left out, whose constants would make the file "
+          fmt::format("variant_bytes: {} kernel variants were left out, whose constants would make the file "
                       "larger than {:g} times one shape's",
                       left_out, kMostOfOneShape));
   }
@@ -64,35 +64,35 @@ class LaunchBudget {
     if (readers == 0) bytes_ -= bytes_of(constant);
   }
 
-  // What would be freed if the way were the only one to read it; what others read, too, is shared out.
-  double freed(const PlanLaunch& way) const {
+  // What would be freed if the variant were the only one to read it; what others read, too, is shared out.
+  double freed(const KernelVariant& variant) const {
     double bytes = 0;
-    for (const int tensor : way.constants)
+    for (const int tensor : variant.constants)
       if (const auto readers = readers_.find(constant_of(tensor)); readers != readers_.end())
         bytes += static_cast<double>(bytes_of(constant_of(tensor))) / std::max(1, readers->second);
     return bytes;
   }
 
-  // By how many microseconds the step takes longer without the way, on average over the samples.
-  static double worth(const PlanLaunches& launches, size_t way) {
+  // By how many microseconds the step takes longer without the variant, on average over the samples.
+  static double worth(const KernelVariants& variants, size_t variant) {
     double sum = 0;
-    for (size_t s = 0; s < launches.samples.size(); ++s) {
+    for (size_t s = 0; s < variants.samples.size(); ++s) {
       double others = std::numeric_limits<double>::infinity();
-      for (size_t w = 0; w < launches.ways.size(); ++w)
-        if (w != way) others = std::min(others, launches.ways[w].measured_us[s]);
-      sum += std::max(0.0, others - launches.ways[way].measured_us[s]);
+      for (size_t w = 0; w < variants.list.size(); ++w)
+        if (w != variant) others = std::min(others, variants.list[w].measured_us[s]);
+      sum += std::max(0.0, others - variants.list[variant].measured_us[s]);
     }
-    return sum / static_cast<double>(launches.samples.size());
+    return sum / static_cast<double>(variants.samples.size());
   }
 
   std::pair<PlanStep*, size_t> least_worth() {
     std::pair<PlanStep*, size_t> found{nullptr, 0};
     double least = std::numeric_limits<double>::infinity();
     for (PlanStep& step : plan_.steps)
-      for (size_t w = 1; w < step.launches.ways.size(); ++w) {
-        const double bytes = freed(step.launches.ways[w]);
+      for (size_t w = 1; w < step.variants.list.size(); ++w) {
+        const double bytes = freed(step.variants.list[w]);
         if (bytes == 0) continue;
-        const double value = worth(step.launches, w) / bytes;
+        const double value = worth(step.variants, w) / bytes;
         if (value >= least) continue;
         least = value;
         found = {&step, w};
@@ -102,7 +102,7 @@ class LaunchBudget {
 
   Plan& plan_;
   std::set<int> own_;             // constants that plans' own kernels read
-  std::map<int, int> readers_;    // of the others, how many ways
+  std::map<int, int> readers_;    // of the others, how many variants
   int64_t bytes_ = 0, most_ = 0;  // of what has readers; of all constants
 };
 
@@ -148,8 +148,8 @@ void drop_unused_kernels(BuiltPlan& built) {
 
 }  // namespace
 
-void limit_launch_bytes(BuiltPlan& merged) {
-  LaunchBudget(merged).apply();
+void limit_variant_bytes(BuiltPlan& merged) {
+  VariantBudget(merged).apply();
   empty_unread_constants(merged);
   drop_unused_kernels(merged);
 }

@@ -1,13 +1,13 @@
-#include "korch/launch/fit.h"
+#include "korch/variants/fit.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "korch/base/error.h"
-#include "korch/runtime/launch_cost.h"
+#include "korch/runtime/variant_cost.h"
 
-namespace korch::launch {
+namespace korch::variants {
 namespace {
 
 constexpr double kRidge = 1e-9;       // weight of the coefficients' squares beside the errors' mean square
@@ -241,4 +241,4 @@ Rational fit(const std::vector<Measurement>& measurements, bool complete) {
   return best;
 }
 
-}  // namespace korch::launch
+}  // namespace korch::variants

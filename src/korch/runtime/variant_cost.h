@@ -1,4 +1,4 @@
-// The predicted time of a kernel variant of a step (docs/design/launch.md).
+// The predicted time of a kernel variant of a step (docs/design/variants.md).
 #pragma once
 
 #include "korch/plan/program.h"
@@ -27,12 +27,12 @@ inline double ratio_at(const double* over, const double* under, double x, double
 constexpr double kWorthAnother = 0.95;
 
 // The number by which variants are compared.
-inline double launch_rank(double us, uint32_t launch) {
-  return launch == 0 ? us * kWorthAnother : us;
+inline double variant_rank(double us, uint32_t variant) {
+  return variant == 0 ? us * kWorthAnother : us;
 }
 
 // `extents`: as many as the table has.
-inline double launch_us(const LaunchCost& cost, const int64_t* extents, uint32_t extent_count) {
+inline double variant_us(const VariantCost& cost, const int64_t* extents, uint32_t extent_count) {
   const double x = needed_share(cost.shares[0], extents[0]);
   const double y = extent_count > 1 ? needed_share(cost.shares[1], extents[1]) : 1;
   return ratio_at(cost.over, cost.under, x, y);

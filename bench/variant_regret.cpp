@@ -1,11 +1,11 @@
-// What the ways that runs choose cost against the best ways: for each step with several ways to run it, and
-// each of some extents, all ways are measured with what such a run needs of them.
+// What the variants that runs choose cost against the best variants: for each step with several variants to
+// run it, and each of some extents, all variants are measured with what such a run needs of them.
 //
-//     build/release/bench/bench_launch_regret MODEL.onnx --shape seq=1..256 --at 20 --at 100 --at 150
+//     build/release/bench/bench_variant_regret MODEL.onnx --shape seq=1..256 --at 20 --at 100 --at 150
 //
 // Configure with -DKORCH_BENCH=ON. `--shape` has one range; `--at` are extents of it. Regret: what the chosen
-// way takes over what the best takes, both here; where costs are not trusted runs try the best three by their
-// costs, and so does this.
+// variant takes over what the best takes, both here; where costs are not trusted runs try the best three by
+// their costs, and so does this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 #include "korch/base/error.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/merged_plan.h"
-#include "korch/launch/choice.h"
 #include "korch/onnx/import.h"
-#include "korch/runtime/launch_cost.h"
+#include "korch/runtime/variant_cost.h"
+#include "korch/variants/choice.h"
 
 namespace korch {
 namespace {
@@ -40,7 +40,7 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
 
 class Regrets {
  public:
-  // Of one plan: with the ways that an executable gets, and with all.
+  // Of one plan: with the variants that an executable gets, and with all.
   Regrets(BuiltPlan built, BuiltPlan with_all, const Device& target)
       : built_(std::move(built)),
         all_(std::move(with_all)),
@@ -51,18 +51,20 @@ class Regrets {
     std::vector<double> logs;
     for (size_t s = 0; s < built_.plan.steps.size(); ++s) {
       const PlanStep& step = built_.plan.steps[s];
-      const PlanLaunches& launches = step.launches;
-      if (launches.extents.size() != 1) continue;
+      const KernelVariants& variants = step.variants;
+      if (variants.extents.size() != 1) continue;
       std::vector<MeasuredKernel> jobs;
-      for (const PlanLaunch& way : launches.ways) jobs.push_back(job_of(built_, step, way, extent));
+      for (const KernelVariant& variant : variants.list)
+        jobs.push_back(job_of(built_, step, variant, extent));
       const PlanStep& same = all_.plan.steps[s];
-      for (const PlanLaunch& way : same.launches.ways) jobs.push_back(job_of(all_, same, way, extent));
+      for (const KernelVariant& variant : same.variants.list)
+        jobs.push_back(job_of(all_, same, variant, extent));
       const std::vector<double> us = measure(jobs, rounds);
       double chosen = INFINITY;
-      for (const size_t way : tried_ways(launches, extent)) chosen = std::min(chosen, us[way]);
+      for (const size_t variant : tried_variants(variants, extent)) chosen = std::min(chosen, us[variant]);
       const double best = *std::min_element(us.begin(), us.end());
       fmt::print("| {} | {} | {} of {} | {} | {:.1f} | {:.1f} | {:.1f} | {:.3f} |\n", extent, step.label,
-                 launches.ways.size(), same.launches.ways.size(), launches.trusted ? "one" : "of three",
+                 variants.list.size(), same.variants.list.size(), variants.trusted ? "one" : "of three",
                  us[0], chosen, best, chosen / best);
       logs.push_back(std::log(chosen / best));
     }
@@ -70,14 +72,14 @@ class Regrets {
   }
 
  private:
-  static std::vector<size_t> tried_ways(const PlanLaunches& launches, int64_t extent) {
-    std::vector<double> predicted = launch::predicted_us(launches, {extent});
-    predicted[0] = rt::launch_rank(predicted[0], 0);
+  static std::vector<size_t> tried_variants(const KernelVariants& variants, int64_t extent) {
+    std::vector<double> predicted = variants::predicted_us(variants, {extent});
+    predicted[0] = rt::variant_rank(predicted[0], 0);
     std::vector<size_t> order(predicted.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return predicted[a] < predicted[b]; });
-    order.resize(launches.trusted ? 1 : std::min(kTried, order.size()));
+    order.resize(variants.trusted ? 1 : std::min(kTried, order.size()));
     return order;
   }
 
@@ -98,22 +100,22 @@ class Regrets {
     return us;
   }
 
-  static MeasuredKernel job_of(const BuiltPlan& built, const PlanStep& step, const PlanLaunch& way,
+  static MeasuredKernel job_of(const BuiltPlan& built, const PlanStep& step, const KernelVariant& variant,
                                int64_t extent) {
     const Plan& plan = built.plan;
     MeasuredKernel job;
-    job.kernel = &plan.kernels[static_cast<size_t>(way.kernel)];
-    job.object = &built.objects[static_cast<size_t>(way.kernel)];
+    job.kernel = &plan.kernels[static_cast<size_t>(variant.kernel)];
+    job.object = &built.objects[static_cast<size_t>(variant.kernel)];
     for (const int tensor : step.inputs) {
       job.inputs.push_back(plan.tensors[static_cast<size_t>(tensor)].type);
       job.input_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
     }
     for (const int tensor : step.outputs)
       job.output_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
-    for (const int tensor : way.constants)
+    for (const int tensor : variant.constants)
       job.constants.push_back(
           built.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
-    for (const PlanSliceLimit& limit : way.limits)
+    for (const PlanSliceLimit& limit : variant.limits)
       job.needed.push_back({limit.phase, limit.stride, limit.count,
                             std::min(limit.count, (extent * limit.times + limit.plus) / limit.by)});
     return job;
@@ -143,7 +145,7 @@ void run(Arguments& a) {
   const std::vector<PlanBounds> all = plan_bounds(dimensions);
   const Device target = detect_device(a.options.target, a.options.threads);
   fmt::print(
-      "| extent | step | ways | chosen | its own us | chosen us | best us | regret |\n"
+      "| extent | step | variants | chosen | its own us | chosen us | best us | regret |\n"
       "|---|---|---|---|---|---|---|---|\n");
   double sum = 0;
   size_t count = 0;
@@ -153,12 +155,12 @@ void run(Arguments& a) {
     for (const int64_t extent : a.at)
       if (extent >= from && extent <= to) extents.push_back(extent);
     if (extents.empty()) continue;
-    a.options.launch.least = {{name, from}};
+    a.options.variants.least = {{name, from}};
     BuiltPlan part, all_ways;
     const ImportNetwork import = import_of(a.model, a.options, to == most ? PlanBounds{} : bounds);
     compile_part("regret", a.options, import, "", &part);
     CompileOptions exhaustive = a.options;
-    exhaustive.launch.of_fewer = exhaustive.launch.of_same_packing = exhaustive.launch.of_own = 0;
+    exhaustive.variants.of_fewer = exhaustive.variants.of_same_packing = exhaustive.variants.of_own = 0;
     compile_part("regret", exhaustive, import, "", &all_ways);
     Regrets regrets(std::move(part), std::move(all_ways), target);
     for (const int64_t extent : extents)
@@ -176,7 +178,7 @@ void run(Arguments& a) {
 }  // namespace korch
 
 int main(int argc, char** argv) {
-  korch::CommandLine command_line("what the chosen ways to run steps cost against the best ones");
+  korch::CommandLine command_line("what the chosen kernel variants cost against the best ones");
   korch::Arguments a;
   a.options.strategy = korch::Strategy::greedy;
   a.options.verify = false;
@@ -184,7 +186,7 @@ int main(int argc, char** argv) {
   command_line.option("--shape", a.shape).required();
   command_line.option("--at", a.at).required();
   command_line.option("--threads", a.options.threads);
-  command_line.option("--rounds", a.rounds, "of measurements of each way").default_shown();
+  command_line.option("--rounds", a.rounds, "of measurements of each variant").default_shown();
   command_line.option("--profile-db", a.options.database_path);
   if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
   try {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace korch::launch {
+namespace korch::variants {
 
 struct CoverOptions {
   size_t most = 16;       // variants
@@ -31,4 +31,4 @@ double regret(const std::vector<std::vector<double>>& us, const std::vector<size
 // greedy selection reaches at least 1 - 1/e of it.
 Cover cover(const std::vector<std::vector<double>>& us, const CoverOptions& options = {});
 
-}  // namespace korch::launch
+}  // namespace korch::variants

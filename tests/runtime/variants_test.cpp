@@ -1,5 +1,5 @@
-// Other ways to run a step: which a run takes.
-#include "korch/runtime/launches.h"
+// Kernel variants of a step: which a run takes.
+#include "korch/runtime/variants.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "korch/runtime/executor.h"
-#include "korch/runtime/launch_cost.h"
+#include "korch/runtime/variant_cost.h"
 
 namespace korch::rt {
 namespace {
 
 constexpr int64_t kMost = 100;
 
-// Whatever way: output[0] says which one ran, output[1] counts slices.
+// Whatever variant: output[0] says which one ran, output[1] counts slices.
 template <int kWay>
 int32_t note(const korch_kernel_context* context, int64_t begin, int64_t end) {
   auto* output = static_cast<int64_t*>(context->args[0]);
@@ -29,31 +29,31 @@ struct Tables {
   const Phase phases[3] = {{note<0>, 10, 1}, {note<1>, kMost, 1}, {note<2>, kMost, 1}};
   const BufferRef args[2] = {{kOutput, 0, 0}, {kInput, 0, 0}};
   SliceLimit limits[1] = {{0, 1, 1, kMost, 1, 0, 1}};
-  Step others[2] = {way(1), way(2)};
-  LaunchCost costs[3] = {cost(100, 0, 0), cost(0, 200, kMost), cost(20, 100, kMost)};
-  LaunchTable table{others, costs, 3, 1, {1, 0}, {10, 0}, {kMost, 0}, true};
+  Step others[2] = {variant(1), variant(2)};
+  VariantCost costs[3] = {cost(100, 0, 0), cost(0, 200, kMost), cost(20, 100, kMost)};
+  VariantTable table{others, costs, 3, 1, {1, 0}, {10, 0}, {kMost, 0}, true};
   Step step = own();
   Program program{&step, 1, 1, 0, 0, false};
 
-  Step way(int i) const {
-    Step step{&phases[i], 1, args, 2, nullptr, nullptr, 0, nullptr, 0, "way"};
+  Step variant(int i) const {
+    Step step{&phases[i], 1, args, 2, nullptr, nullptr, 0, nullptr, 0, "variant"};
     step.limits = limits;
     step.limit_count = 1;
     return step;
   }
   Step own() const {
     Step step{phases, 1, args, 2, nullptr, nullptr, 0, nullptr, 0, "own"};
-    step.launches = &table;
+    step.variants = &table;
     return step;
   }
-  static LaunchCost cost(double constant, double slope, int64_t count) {
+  static VariantCost cost(double constant, double slope, int64_t count) {
     return {{{1, 0, 1, count}, {1, 0, 1, 0}}, {constant, slope, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}};
   }
 };
 
-class LaunchesTest : public testing::TestWithParam<int> {
+class VariantsTest : public testing::TestWithParam<int> {
  protected:
-  LaunchesTest() : pool_(Pool::create(GetParam()), [](Pool* pool) { Pool::destroy(pool); }) { start(); }
+  VariantsTest() : pool_(Pool::create(GetParam()), [](Pool* pool) { Pool::destroy(pool); }) { start(); }
 
   void start() {
     RunStatus status;
@@ -62,7 +62,7 @@ class LaunchesTest : public testing::TestWithParam<int> {
     ASSERT_NE(executor_, nullptr);
   }
 
-  // The way that a run of this extent takes, and how many slices.
+  // The variant that a run of this extent takes, and how many slices.
   std::pair<int64_t, int64_t> run(int64_t extent, const RunOptions& options = {}) {
     int64_t output[2] = {-1, 0};
     const void* inputs[] = {&extent};
@@ -76,7 +76,7 @@ class LaunchesTest : public testing::TestWithParam<int> {
   std::shared_ptr<Executor> executor_;
 };
 
-TEST_P(LaunchesTest, RunTheWayThatCostsLeast) {
+TEST_P(VariantsTest, RunTheWayThatCostsLeast) {
   using Ran = std::pair<int64_t, int64_t>;
   for (int repeat = 0; repeat < 3; ++repeat)
     for (int64_t e = 10; e <= kMost; ++e) {
@@ -86,7 +86,7 @@ TEST_P(LaunchesTest, RunTheWayThatCostsLeast) {
     }
 }
 
-TEST_P(LaunchesTest, WhoObservesSeesTheStepItself) {
+TEST_P(VariantsTest, WhoObservesSeesTheStepItself) {
   RunOptions options;
   int64_t seen = 0;
   options.observe = [](void* user, uint32_t, void* const* args) {
@@ -102,8 +102,8 @@ TEST_P(LaunchesTest, WhoObservesSeesTheStepItself) {
   EXPECT_GT(step_us[0], 0);
 }
 
-// Outside of what was measured each way has its turns, and then one is kept.
-TEST_P(LaunchesTest, RunsTryThreeWhereCostsDoNotTell) {
+// Outside of what was measured each variant has its turns, and then one is kept.
+TEST_P(VariantsTest, RunsTryThreeWhereCostsDoNotTell) {
   int turns[3] = {};
   for (int i = 0; i < 9; ++i) ++turns[run(5).first];
   for (const int count : turns) EXPECT_EQ(count, 3);
@@ -118,31 +118,31 @@ TEST_P(LaunchesTest, RunsTryThreeWhereCostsDoNotTell) {
   for (const int count : turns) EXPECT_EQ(count, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, LaunchesTest, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Threads, VariantsTest, testing::Values(1, 2, 4));
 
-TEST(Launches, KeepWhatTookLeast) {
+TEST(Variants, KeepWhatTookLeast) {
   Tables tables;
-  const std::unique_ptr<Launches, void (*)(Launches*)> launches(Launches::create(&tables.program),
-                                                                Launches::destroy);
+  const std::unique_ptr<Variants, void (*)(Variants*)> variants(Variants::create(&tables.program),
+                                                                Variants::destroy);
   int64_t extent = 3;
   int64_t output[2];
   void* args[] = {output, &extent};
   const double us[3] = {7, 5, 6};
   bool tries = true;
   for (int i = 0; i < 9; ++i) {
-    const uint32_t launch = launches->choose(0, args, &tries);
+    const uint32_t variant = variants->choose(0, args, &tries);
     ASSERT_TRUE(tries);
-    launches->note(0, us[launch] + i % 2);  // noise changes nothing: the least counts
+    variants->note(0, us[variant] + i % 2);  // noise changes nothing: the least counts
   }
-  EXPECT_EQ(launches->choose(0, args, &tries), 1u);
+  EXPECT_EQ(variants->choose(0, args, &tries), 1u);
   EXPECT_FALSE(tries);
 }
 
-TEST(LaunchCost, IsARatioOfTheSharesThatAreNeeded) {
-  const LaunchCost cost{{{3, 7, 8, 12}, {1, 0, 1, 5}}, {1, 2, 3, 4, 5, 6}, {2, 0, 1, 0, 0, 0}};
+TEST(VariantCost, IsARatioOfTheSharesThatAreNeeded) {
+  const VariantCost cost{{{3, 7, 8, 12}, {1, 0, 1, 5}}, {1, 2, 3, 4, 5, 6}, {2, 0, 1, 0, 0, 0}};
   const int64_t extents[] = {9, 2};  // of 12: ceil(27 / 8) = 4; of 5: 2
   const double x = 4.0 / 12, y = 2.0 / 5;
-  EXPECT_DOUBLE_EQ(launch_us(cost, extents, 2),
+  EXPECT_DOUBLE_EQ(variant_us(cost, extents, 2),
                    (1 + 2 * x + 3 * y + 4 * x * x + 5 * x * y + 6 * y * y) / (2 + y));
   EXPECT_EQ(needed_share({1, 0, 1, 5}, 0), 0.2);  // at least one of them
   EXPECT_EQ(needed_share({1, 0, 1, 5}, 99), 1);

@@ -1,11 +1,11 @@
-#include "korch/launch/cover.h"
+#include "korch/variants/cover.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "korch/base/error.h"
 
-namespace korch::launch {
+namespace korch::variants {
 namespace {
 
 using Table = std::vector<std::vector<double>>;
@@ -175,4 +175,4 @@ Cover cover(const Table& us, const CoverOptions& options) {
   return result;
 }
 
-}  // namespace korch::launch
+}  // namespace korch::variants
