@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,6 +5,7 @@
 
 #include "cli.h"
 #include "korch/backend/backend.h"
+#include "korch/backend/gpu_here.h"
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
@@ -21,16 +21,6 @@ struct DoctorArguments {
   bool json = false;
 };
 
-// "yes", or why not.
-std::string cuda_state() {
-  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) return "no: the NVIDIA driver (libcuda.so.1) is not installed";
-  const auto init = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
-  const int code = init == nullptr ? -1 : init(0);
-  return code == 0 ? "a driver answers, but this version of korch writes executables for CPUs only"
-                   : fmt::format("no: the driver reports error {} (is there a GPU?)", code);
-}
-
 std::string size_text(double bytes) {
   return bytes < (1 << 20) ? fmt::format("{:g} KiB", bytes / (1 << 10))
                            : fmt::format("{:.4g} MiB", bytes / (1 << 20));
@@ -44,7 +34,7 @@ std::string database_text(const std::string& path) {
 
 void print_findings(const PlanningSpeeds& speeds) {
   const Device& device = speeds.device;
-  const auto row = [](const char* what, const std::string& text) { fmt::print("{:<10} {}\n", what, text); };
+  const auto row = [](const char* what, const std::string& text) { fmt::print("{:<12} {}\n", what, text); };
   row("Processor", device.name);
   row("", fmt::format("{}; {} thread{}", code_text(device), device.workers, device.workers == 1 ? "" : "s"));
   row("Arithmetic", fmt::format("{:.0f} GFLOP/s of float32, {} registers of {} bytes",
@@ -60,7 +50,8 @@ void print_findings(const PlanningSpeeds& speeds) {
     row("", "(speeds are upper limits, used as bounds: the best observed, all threads, plus a margin)");
   if (!speeds.doubt.empty()) row("", speeds.doubt);
   for (const BackendPart& part : backend_of(device).parts()) row(part.name, part.state);
-  row("CUDA", cuda_state());
+  row("GPU", gpu_here().state);
+  for (const BackendPart& part : cuda_backend().parts()) row(part.name, part.state);
   row("Database", database_text(place_in_cache("kernels.db")));
 }
 
@@ -72,7 +63,8 @@ void run_doctor(const DoctorArguments& arguments) {
                                  {"speeds", speeds.are},
                                  {"doubt", speeds.doubt}};
   for (const BackendPart& part : backend_of(speeds.device).parts()) json[part.key] = part.state;
-  json["cuda"] = cuda_state();
+  json["cuda"] = gpu_here().state;
+  for (const BackendPart& part : cuda_backend().parts()) json[part.key] = part.state;
   json["kernel_database"] = place_in_cache("kernels.db");
   print_json(json);
 }

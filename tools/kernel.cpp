@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "korch/backend/backend.h"
+#include "korch/backend/device_named.h"
 #include "korch/backend/spell.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
@@ -72,7 +73,8 @@ void act(const KernelArguments& arguments) {
   if (arguments.files.size() != wanted)
     throw Error(ErrorKind::usage, fmt::format("this takes {} file{}, not {}", wanted, wanted == 1 ? "" : "s",
                                               arguments.files.size()));
-  const Device target = detect_device(arguments.target, arguments.threads);
+  const bool is_gpu = arguments.target == "cuda" || gpu_named(arguments.target);
+  const Device target = device_named(arguments.target, is_gpu ? 0 : arguments.threads);
   const tile::ScheduledGraph graph = read_tile_graph(arguments.files[0]);
   switch (arguments.action) {
     case Action::print:

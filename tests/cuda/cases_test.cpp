@@ -17,7 +17,7 @@ constexpr int kRandomGraphs = 15;
 
 TEST(CudaCases, Compile) {
   Compilation compilation;
-  if (!compilation.possible()) GTEST_SKIP() << kNvrtcIsMissing;
+  if (!Nvrtc::get().missing().empty()) GTEST_SKIP() << Nvrtc::get().missing();
   std::vector<Graph> graphs;
   for (const Case& c : hand_written()) graphs.push_back(parse_graph(c.text));
   for (const Case& c : products()) graphs.push_back(parse_graph(c.text));
@@ -41,9 +41,9 @@ TEST(CudaCases, Compile) {
 }
 
 TEST(CudaCases, ErrorsAreTold) {
-  const Nvrtc nvrtc;
-  if (!nvrtc.loaded()) GTEST_SKIP() << kNvrtcIsMissing;
-  const Result<std::string> cubin = nvrtc.compile("__global__ void k() { undeclared(); }", kArchitectures[0]);
+  if (!Nvrtc::get().missing().empty()) GTEST_SKIP() << Nvrtc::get().missing();
+  const Result<std::string> cubin =
+      Nvrtc::get().compile("__global__ void k() { undeclared(); }", kArchitectures[0]);
   ASSERT_FALSE(cubin.ok());
   EXPECT_NE(cubin.refusal().detail.find("undeclared"), std::string::npos) << cubin.refusal().detail;
 }

@@ -3,12 +3,14 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "korch/backend/cpu/compiler.h"
 #include "korch/base/error.h"
+#include "korch/codegen/cuda/emulated_text.h"
 #include "korch/device/device.h"
 
 namespace korch::testing {
@@ -20,52 +22,9 @@ struct Dimension {
 using Barrier = void (*)();
 using Entry = void (*)(void* const*);
 
-constexpr const char* kCudaNames = R"(#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __launch_bounds__(threads)
-#define __shared__ static
-#define __align__(bytes) __attribute__((aligned(bytes)))
-struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
-struct emulated_dimension { unsigned x; };
-extern "C" {
-emulated_dimension threadIdx, blockIdx, gridDim;
-void (*emulated_barrier)();
-double acos(double), acosh(double), asin(double), asinh(double), atan(double), atanh(double), ceil(double), cos(double),
-    cosh(double), erf(double), exp(double), expm1(double), fabs(double), floor(double), fmod(double, double), log(double),
-    log1p(double), pow(double, double), rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(double),
-    trunc(double);
-float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), atanhf(float), ceilf(float),
-    copysignf(float, float), cosf(float), coshf(float), erff(float), expf(float), expm1f(float), fabsf(float),
-    floorf(float), fmodf(float, float), logf(float), log1pf(float), powf(float, float), rintf(float), sinf(float),
-    sinhf(float), sqrtf(float), tanf(float), tanhf(float), truncf(float);
-}
-static inline void __syncthreads() { emulated_barrier(); }
-#pragma clang fp contract(off)
-static inline float __fsub_rn(float a, float b) { return a - b; }
-static inline double __dsub_rn(double a, double b) { return a - b; }
-#pragma clang fp contract(fast)
-static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
-static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
-)";
-
-// The kernel with its arguments from an array, as a launch passes them.
-constexpr const char* kEntry = R"(
-template <class T, T... places> struct emulated_places {};
-template <class... Types, int... places>
-void emulated_call(void (*kernel)(Types...), void* const* arguments, emulated_places<int, places...>) {
-  kernel((Types)arguments[places]...);
-}
-template <class... Types> void emulated_call(void (*kernel)(Types...), void* const* arguments) {
-  emulated_call(kernel, arguments, __make_integer_seq<emulated_places, int, sizeof...(Types)>());
-}
-template <class... Types> unsigned emulated_count(void (*)(Types...)) { return sizeof...(Types); }
-extern "C" void emulated_entry(void* const* arguments) { emulated_call()";
-constexpr const char* kParameters = R"(, arguments); }
-extern "C" unsigned emulated_parameters() { return emulated_count()";
-
-// The threads of a block, block after block. A fiber runs until its next barrier or the end of its block.
-// Contexts make the fibers; from then on they switch by jumps, which unlike swapcontext cost no system call.
+// The threads of a block, block after block. A fiber runs until it meets others, of its warp or of its block,
+// or until the end of its block. Contexts make the fibers; from then on they switch by jumps, which unlike
+// swapcontext cost no system call.
 class Fibers {
  public:
   Fibers(int64_t threads, std::function<void()> body)
@@ -84,35 +43,57 @@ class Fibers {
   // All threads from the start of the body to its end; `enter` is told the thread that runs next.
   void run_block(ThreadOrder order, const std::function<void(int64_t)>& enter) {
     const int64_t count = static_cast<int64_t>(fibers_.size());
-    for (int64_t ended = 0; ended == 0;) {
+    for (Fiber& fiber : fibers_) fiber.place = Place::running;
+    do {
       for (int64_t turn = 0; turn < count; ++turn) {
         const int64_t thread = order == ThreadOrder::ascending ? turn : count - 1 - turn;
+        if (fibers_[thread].place != Place::running) continue;
         enter(thread);
         resume(fibers_[thread]);
-        ended += at_barrier_ ? 0 : 1;
       }
-      if (ended != 0 && ended != count)
-        throw Error(ErrorKind::internal,
-                    "some threads of a block wait at a barrier that others do not reach");
-    }
+    } while (go_on());
   }
 
-  static void wait_at_barrier() { active_->leave(true); }
+  static void wait_for_block() { active_->leave(Place::at_block); }
+  static void wait_for_warp() { active_->leave(Place::at_warp); }
 
  private:
   static constexpr int64_t kStackBytes = 64 << 10;
+  static constexpr size_t kWarp = 32;
+  enum class Place { running, at_warp, at_block, ended };
 
   struct Fiber {
     ucontext_t start;
     jmp_buf state;
     bool started = false;
+    Place place = Place::running;
   };
 
   static void run_bodies() {
     for (;;) {
       active_->body_();
-      active_->leave(false);
+      active_->leave(Place::ended);
     }
+  }
+
+  // Those that have all met run on; false when the block has ended.
+  bool go_on() {
+    bool is_met = false;
+    for (size_t first = 0; first < fibers_.size(); first += kWarp)
+      is_met = let_run(Place::at_warp, first, std::min(first + kWarp, fibers_.size())) || is_met;
+    if (is_met || let_run(Place::at_block, 0, fibers_.size())) return true;
+    for (const Fiber& fiber : fibers_)
+      if (fiber.place != Place::ended)
+        throw Error(ErrorKind::internal,
+                    "some threads of a block wait at a barrier that others do not reach");
+    return false;
+  }
+
+  bool let_run(Place place, size_t begin, size_t end) {
+    for (size_t thread = begin; thread < end; ++thread)
+      if (fibers_[thread].place != place) return false;
+    for (size_t thread = begin; thread < end; ++thread) fibers_[thread].place = Place::running;
+    return true;
   }
 
   void resume(Fiber& fiber) {
@@ -124,8 +105,8 @@ class Fibers {
     setcontext(&fiber.start);
   }
 
-  void leave(bool at_barrier) {
-    at_barrier_ = at_barrier;
+  void leave(Place place) {
+    current_->place = place;
     if (_setjmp(current_->state) == 0) _longjmp(scheduler_, 1);
   }
 
@@ -134,7 +115,6 @@ class Fibers {
   std::unique_ptr<char[]> stacks_;
   jmp_buf scheduler_;
   Fiber* current_ = nullptr;
-  bool at_barrier_ = false;
   static thread_local Fibers* active_;  // makecontext passes no pointers
 };
 
@@ -154,20 +134,25 @@ Emulator::Emulator() = default;
 Emulator::~Emulator() = default;
 
 Result<Gpu::Function> Emulator::load(const std::string& source, const std::string& symbol) {
-  const std::string text = kCudaNames + source + kEntry + symbol + kParameters + symbol + "); }\n";
-  const Result<std::string> object = compile_object(text, name(Isa::portable));
+  const Result<std::string> object =
+      compile_object(tile::emulated_text(source, {symbol}), name(Isa::portable));
   if (!object.ok()) return object.refusal();
+  return load_object(object.value(), symbol);
+}
+
+Result<Gpu::Function> Emulator::load_object(const std::string& object, const std::string& symbol) {
   auto kernel = std::make_unique<LoadedKernel>();
-  const Result<std::vector<void*>> found = kernel->loaded.load(
-      object.value(),
-      {"emulated_entry", "threadIdx", "blockIdx", "gridDim", "emulated_barrier", "emulated_parameters"});
+  const Result<std::vector<void*>> found =
+      kernel->loaded.load(object, {tile::emulated_entry(symbol), "threadIdx", "blockIdx", "gridDim",
+                                   "emulated_barrier", tile::emulated_parameters(symbol), "emulated_warp"});
   if (!found.ok()) return found.refusal();
   kernel->entry = reinterpret_cast<Entry>(found.value()[0]);
   kernel->thread = static_cast<Dimension*>(found.value()[1]);
   kernel->block = static_cast<Dimension*>(found.value()[2]);
   kernel->grid = static_cast<Dimension*>(found.value()[3]);
   kernel->barrier = static_cast<Barrier*>(found.value()[4]);
-  *kernel->barrier = &Fibers::wait_at_barrier;
+  *kernel->barrier = &Fibers::wait_for_block;
+  *static_cast<Barrier*>(found.value()[6]) = &Fibers::wait_for_warp;
   kernel->parameters = reinterpret_cast<unsigned (*)()>(found.value()[5])();
   kernels_.push_back(std::move(kernel));
   return static_cast<Function>(kernels_.back().get());

@@ -1,7 +1,6 @@
-// A GPU played by one thread of this machine's CPU: the CUDA text, compiled by clang with the few names of
-// CUDA that it uses defined, runs block after block, the threads of a block as fibers that take turns at
-// __syncthreads. Threads run in ascending or in descending order, so that a barrier that is missing shows in
-// one of them.
+// A GPU played by one thread of this machine's CPU: CUDA text, compiled by clang (emulated_text.h), runs
+// block after block, the threads of a block as fibers that take turns at __syncthreads. Threads run in
+// ascending or in descending order, so that a barrier that is missing shows in one of them.
 #pragma once
 
 #include <memory>
@@ -31,6 +30,8 @@ class Emulator : public Gpu {
   void set_order(ThreadOrder order) { order_ = order; }
   // The kernel `symbol` of the text; it stays until destruction.
   Result<Function> load(const std::string& source, const std::string& symbol);
+  // The same of the object that the text compiles to.
+  Result<Function> load_object(const std::string& object, const std::string& symbol);
   size_t parameters(Function function) const;
 
   Pointer allocate(size_t bytes) override;

@@ -49,11 +49,12 @@ TEST(Caches, GrowWithTheirLevel) {
 
 TEST(Targets, AreTakenByTheNamesThatAreListed) {
   const std::vector<std::string> names = target_names();
-  EXPECT_EQ(names.size(), std::size(kIsas));  // native instead of x86-64
+  EXPECT_EQ(names.size(), std::size(kIsas) + std::size(kGpus) + 1);  // cuda; native instead of x86-64
   for (const std::string& listed : names) {
     EXPECT_NE(targets_text().find(listed), std::string::npos) << targets_text();
-    const Device target = detect_device(listed, 2);
-    EXPECT_TRUE(listed == "native" || listed == target.code) << listed;
+    if (listed == "cuda") continue;  // backend/device_named.h
+    const Device target = detect_device(listed, gpu_named(listed) ? 0 : 2);
+    EXPECT_TRUE(listed == "native" || listed == target.code || target.is_gpu()) << listed;
     EXPECT_EQ(target.vector_bytes, 4 * target.lanes());
   }
   try {

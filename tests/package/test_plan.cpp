@@ -113,8 +113,8 @@ Plan plan_with_accesses() {
 PackageInput test_package(const Plan& plan, Isa isa) {
   PackageInput input;
   input.plan = &plan;
-  input.placements = place(plan);
   input.target = cpu_device(isa);
+  input.placements = place(plan, input.target);
   for (const Kernel& kernel : plan.kernels)
     input.objects.push_back(cpu_backend().compile({kernel.source}, input.target)[0].value());
   const std::vector<float> scale = test_scale();

@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "korch/backend/meter.h"
 #include "korch/backend/peak_samples.h"
 #include "korch/base/result.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/device/device.h"
 #include "korch/package/package_input.h"
 
@@ -50,6 +52,10 @@ class Backend {
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 
+  // Microseconds of a kernel by a model of the device, for plans that are made where nothing can be measured;
+  // nothing: there is none, and bounds stand for costs.
+  virtual std::optional<double> modelled_us(const KernelSpec&, const Device&) const { return std::nullopt; }
+
   // If something is missing(), the functions below throw Error{unsupported} with its text, except compiler(),
   // which is empty.
 
@@ -86,5 +92,6 @@ PackageReport write_executable(PackageInput&& input, const std::string& path);
 
 // Of the rows. Each is defined in its backend's folder, or in stub/ where the build leaves that out.
 const Backend& cpu_backend();
+const Backend& cuda_backend();
 
 }  // namespace korch

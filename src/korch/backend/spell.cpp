@@ -4,6 +4,14 @@
 #include "korch/codegen/cpu/cpu_kernel.h"
 
 namespace korch {
+namespace {
+
+void spell(const tile::ScheduledGraph& graph, const Device& device, Kernel& kernel) {
+  kernel.source = source_of(graph, device);
+  if (const auto launch = target_row(device).launch) launch(graph, kernel);
+}
+
+}  // namespace
 
 tile::ScheduledGraph lowered(tile::ScheduledGraph graph, const Device& device) {
   target_row(device).lower(graph, device);
@@ -20,13 +28,13 @@ std::string source_extension(const Device& device) {
 
 Kernel spelled(const KernelSpec& spec, const Device& device) {
   Kernel kernel = spec.kernel;
-  if (spec.tiles) kernel.source = source_of(*spec.tiles, device);
+  if (spec.tiles) spell(*spec.tiles, device, kernel);
   return kernel;
 }
 
 Kernel spelled(const tile::ScheduledGraph& graph, const Device& device) {
   Kernel kernel = tile::cpu_launch(graph, device);
-  kernel.source = source_of(graph, device);
+  spell(graph, device, kernel);
   return kernel;
 }
 

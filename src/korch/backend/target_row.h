@@ -14,6 +14,8 @@ struct TargetRow {
   // Passes over a tile graph, then its text; in every build.
   void (*lower)(tile::ScheduledGraph& graph, const Device& device);
   std::string (*print)(tile::ScheduledGraph lowered, const Device& device);
+  // How the text is launched, where that differs from a CPU's launch, which the kernel has; or null.
+  void (*launch)(const tile::ScheduledGraph& graph, Kernel& kernel);
   const Backend& (*backend)();  // null: kernels are text alone
 };
 

@@ -14,10 +14,21 @@ std::string print_for_cuda(tile::ScheduledGraph graph, const Device&) {
   return tile::print_cuda(graph, tile::phase_symbol(0));
 }
 
+// A phase is a kernel with a block per slice; one block takes ordered slices one after the other.
+void launch_on_cuda(const tile::ScheduledGraph& graph, Kernel& kernel) {
+  for (size_t i = 0; i < kernel.phases.size(); ++i) {
+    KernelPhase& phase = kernel.phases[i];
+    phase.symbol = tile::cuda_phase_symbol(tile::phase_symbol(0), i);
+    phase.grid = phase.rounds > 1 ? 1 : phase.grid;
+    phase.grain = phase.rounds = 1;
+  }
+  kernel.scratch_bytes = tile::cuda_workspace_bytes(graph);
+}
+
 // A new kind of target is a folder and a row here.
 constexpr TargetRow kTargets[] = {
-    {"cpu", "cpp", tile::lower_for_cpu, tile::print_cpp, cpu_backend},
-    {"cuda", "cu", lower_for_cuda, print_for_cuda, nullptr},
+    {"cpu", "cpp", tile::lower_for_cpu, tile::print_cpp, nullptr, cpu_backend},
+    {"cuda", "cu", lower_for_cuda, print_for_cuda, launch_on_cuda, cuda_backend},
 };
 
 }  // namespace

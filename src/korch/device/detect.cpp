@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -78,6 +79,8 @@ std::vector<std::string> target_names() {
   std::vector<std::string> names = {"native"};
   for (const IsaRow& known : kIsas)
     if (known.isa != Isa::portable) names.push_back(known.name);
+  names.push_back("cuda");
+  for (const GpuRow& known : kGpus) names.push_back(known.target);
   return names;
 }
 
@@ -85,8 +88,12 @@ std::string targets_text() {
   std::string text = "native";
   for (const IsaRow& known : kIsas) {
     if (known.isa == Isa::portable) continue;
-    text += &known == std::end(kIsas) - 1 ? " or " : ", ";
-    text += std::string(known.name) + " (" + known.has + ")";
+    text += std::string(", ") + known.name + " (" + known.has + ")";
+  }
+  text += ", cuda (the GPU of this machine)";
+  for (const GpuRow& known : kGpus) {
+    text += &known == std::end(kGpus) - 1 ? " or " : ", ";
+    text += known.target;
   }
   return text;
 }
@@ -122,6 +129,13 @@ bool runs_here(const Device& device) {
 }
 
 Device detect_device(const std::string& target, int workers) {
+  if (std::optional<Device> gpu = gpu_named(target)) {
+    if (workers != 0 && workers != gpu->workers)
+      throw Error(ErrorKind::usage, fmt::format("{} has {} multiprocessors, which are its workers: --threads "
+                                                "is for CPUs",
+                                                target, gpu->workers));
+    return *gpu;
+  }
   std::optional<Isa> isa;
   for (const IsaRow& level : kIsas)
     if (target == "native" ? runs_here(level.isa) : level.isa != Isa::portable && target == level.name)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 
 #include "korch/base/error.h"
 #include "korch/base/files.h"
@@ -76,7 +77,9 @@ Json json_of(const MemoryLevel& level) {
 // A CPU has no more than its instructions give it.
 void require_possible(const Device& cpu) {
   const std::optional<Isa> isa = isa_named(cpu.code);
-  if (!isa) refuse(fmt::format("a CPU's code is {}, and not '{}'", targets_text(), printable(cpu.code)));
+  if (!isa)
+    refuse(fmt::format("a CPU's code is one such as {}, and not '{}'", name(Isa::x86_64_v4),
+                       printable(cpu.code)));
   require_within("vector_bytes", cpu.vector_bytes, 4, row(*isa).vector_bytes);
   require_within("vector_registers", cpu.vector_registers, 1, row(*isa).vector_registers);
   if (cpu.multiplies_bytes && !row(*isa).multiplies_bytes)
@@ -136,6 +139,8 @@ Device device_from_text(std::string_view text) {
   if (!std::has_single_bit(static_cast<unsigned>(device.vector_bytes)))
     refuse(fmt::format("'vector_bytes' is {}, and must be a power of two", device.vector_bytes));
   if (device.kind == "cpu") require_possible(device);
+  if (device.is_gpu() && compute_capability(device.code) == 0)
+    refuse(fmt::format("a GPU's code is one such as sm_90, and not '{}'", printable(device.code)));
   return device;
 }
 
@@ -166,13 +171,41 @@ Device cpu_device(Isa isa, int workers) {
   return device;
 }
 
-Device cuda_device() {
-  constexpr int kMultiprocessors = 132;
+Device gpu_device(const GpuRow& row) {
+  constexpr int kVectorBytes = 16;               // that a thread loads at once
+  constexpr int kRegisters = 255;                // of a thread
+  constexpr double kShared_per_us = 128 * 1700;  // bytes of a multiprocessor: per cycle, and 1.7 GHz
+  constexpr double kLaunch_us = 1.3;             // between two kernels of a CUDA graph
   Device device;
   device.kind = "cuda";
-  device.code = "sm_90";
-  device.workers = kMultiprocessors;
+  device.name = row.name;
+  device.code = row.code;
+  device.workers = row.multiprocessors;
+  device.vector_bytes = kVectorBytes;
+  device.vector_registers = kRegisters;
+  device.memory = {{"shared memory", row.shared_bytes, false, kShared_per_us * row.multiprocessors},
+                   {"L2", row.l2_bytes, true, row.l2_per_us},
+                   {"memory", 0, true, row.memory_per_us}};
+  device.flops_per_us = row.flops_per_us;
+  device.launch_us = kLaunch_us;
   return device;
+}
+
+std::optional<Device> gpu_named(std::string_view target) {
+  for (const GpuRow& row : kGpus)
+    if (target == row.target) return gpu_device(row);
+  return std::nullopt;
+}
+
+Device cuda_device() {
+  return *gpu_named("sm_90");
+}
+
+int compute_capability(std::string_view code) {
+  int capability = 0;
+  if (!code.starts_with("sm_")) return 0;
+  const auto [end, error] = std::from_chars(code.data() + 3, code.data() + code.size(), capability);
+  return error == std::errc() && end == code.data() + code.size() ? capability : 0;
 }
 
 }  // namespace korch

@@ -84,17 +84,38 @@ constexpr const char* name(Isa isa) {
 std::optional<Isa> isa_named(std::string_view code);
 // A processor of which nothing else is known.
 Device cpu_device(Isa isa, int workers = 1);
-// A GPU of which nothing else is known: thread blocks are its workers.
+// NVIDIA's GPUs: multiprocessors are their workers. Speeds are those of the data sheets, float32 without
+// matrix units.
+struct GpuRow {
+  const char* target;  // in commands
+  const char* name;    // Device::name
+  const char* code;    // Device::code
+  int multiprocessors;
+  int64_t shared_bytes, l2_bytes;                 // shared memory: that a block can have
+  double flops_per_us, l2_per_us, memory_per_us;  // bytes
+};
+constexpr GpuRow kGpus[] = {
+    {"sm_80", "GPU of compute capability 8.0", "sm_80", 108, 163 << 10, 40 << 20, 19.5e6, 5.1e6, 2.04e6},
+    {"sm_90", "GPU of compute capability 9.0", "sm_90", 132, 227 << 10, 50 << 20, 67e6, 7.5e6, 3.35e6},
+    {"a100", "NVIDIA A100 80 GB", "sm_80", 108, 163 << 10, 40 << 20, 19.5e6, 5.1e6, 2.04e6},
+    {"h100", "NVIDIA H100", "sm_90", 132, 227 << 10, 50 << 20, 67e6, 7.5e6, 3.35e6},
+    {"h200", "NVIDIA H200", "sm_90", 132, 227 << 10, 50 << 20, 67e6, 7.5e6, 4.8e6},
+};
+Device gpu_device(const GpuRow& row);
+std::optional<Device> gpu_named(std::string_view target);  // GpuRow::target
+// Of `sm_90`.
 Device cuda_device();
+// Ten times the major, and the minor compute capability of "sm_90": 90; 0 for other codes.
+int compute_capability(std::string_view code);
 
-// What detect_device takes: "native", and the levels beyond x86-64.
+// What detect_device takes: "native", the levels beyond x86-64, and GPUs.
 std::vector<std::string> target_names();
 // The same in words, with what each level has.
 std::string targets_text();
 // The device's code in words.
 std::string code_text(const Device& device);
-// What this machine is; `workers` 0 means all the cores this process may run on. Error{usage} when `target`
-// is not one of target_names().
+// What this machine is, or another one by its name, but for "cuda" (backend/device_named.h); `workers` 0
+// means all the cores this process may run on. Error{usage} when `target` is not one of target_names().
 Device detect_device(const std::string& target, int workers);
 bool runs_here(Isa isa);
 bool runs_here(const Device& device);

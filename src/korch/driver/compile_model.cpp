@@ -84,8 +84,8 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
 }
 
 // Of steps whose variants were left out tasks are others than those of their part.
-std::vector<Placement> checked_placements(Plan& plan) {
-  std::vector<Placement> placements = place(plan);
+std::vector<Placement> checked_placements(Plan& plan, const Device& target) {
+  std::vector<Placement> placements = place(plan, target);
   const std::string fault = fault_of(placements, plan);
   KORCH_ASSERT(fault.empty(), fault);
   report_tasks(placements, plan.report);
@@ -104,10 +104,10 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   std::vector<std::string>& limits = merged.plan.report.limits;
   limits.insert(limits.end(), left_out.begin(), left_out.end());
   limit_variant_bytes(merged);
-  std::vector<Placement> placements = checked_placements(merged.plan);
   const Device target = device_of(options);
+  std::vector<Placement> placements = checked_placements(merged.plan, target);
   write_executable({&merged.plan, std::move(placements), std::move(merged.objects),
-                    std::move(merged.constant_bytes), plan_to_json(merged.plan), target},
+                    std::move(merged.constant_bytes), plan_to_json(merged.plan), target, options.emulation},
                    output);
   result->plan = std::move(merged.plan);
 }

@@ -32,7 +32,7 @@ const std::string& ExecutableContests::draft(const std::vector<int>& plan) {
   if (!file.empty()) return file;
   BuiltPlan made = built(plan);
   const std::string path = fmt::format("{}/{}.so", folder_.path(), made_++);
-  write_executable({&made.plan, place(made.plan), std::move(made.objects), std::move(made.constant_bytes),
+  write_executable({&made.plan, place(made.plan, target_), std::move(made.objects), std::move(made.constant_bytes),
                     plan_to_json(made.plan), target_},
                    path);
   return file = path;

@@ -173,7 +173,8 @@ Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement
                      std::move(built.objects),
                      std::move(built.constant_bytes),
                      plan_to_json(built.plan),
-                     setting.device};
+                     setting.device,
+                     options.emulation};
   if (is_here(setting.device) && (options.verify || options.measure)) {
     const Hash key = plan_key(input, setting.device);
     TempDir folder;

@@ -139,6 +139,12 @@ class Compilation {
             add(fmt::format("costs of {} kernels are carried: they were measured before, on {}",
                             chosen.solved.measured, device_.name),
                 doubts);
+          if (chosen.solved.modelled > 0)
+            add(fmt::format(
+                    "costs of {} kernels are of a model of {}: they compare kernels, and no kernel was "
+                    "measured",
+                    chosen.solved.modelled, device_.code),
+                doubts);
           for (const std::string& doubt :
                doubts_after_measuring(chosen.solved, graph, columns, device_, database_.get()))
             add(doubt, doubts);

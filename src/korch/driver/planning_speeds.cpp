@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "korch/backend/device_named.h"
 #include "korch/base/error.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/profile/peaks.h"
@@ -11,7 +12,7 @@
 namespace korch {
 
 Device device_of(const CompileOptions& options) {
-  return options.device.empty() ? detect_device(options.target, options.threads)
+  return options.device.empty() ? device_named(options.target, options.threads)
                                 : device_of_file(options.device, options.threads);
 }
 

@@ -255,8 +255,8 @@ BuiltPlan make_plan(const PlanInputs& inputs, KernelBank& bank, const Setting& s
 }
 
 std::vector<Placement> find_tasks(BuiltPlan& built, const Setting& setting) {
-  add_accesses(built);
-  std::vector<Placement> placements = place(built.plan);
+  if (!setting.device.is_gpu()) add_accesses(built);
+  std::vector<Placement> placements = place(built.plan, setting.device);
   if (report_tasks(placements, built.plan.report))
     built.plan.schedule = setting.options.schedule.value_or(PlanSchedule::dynamic);
   const std::string fault = fault_of(placements, built.plan);

@@ -59,6 +59,7 @@ struct CompileOptions {
   bool other_schedules = true;     // of the plan's kernels are measured too (search/other_schedules.h)
   bool verify = true;              // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
+  bool emulation = false;                // of a GPU: PackageInput::emulation
   VariantOptions variants;               // of steps of open shapes; the deadline is that of the budget
   std::optional<rt::Schedule> schedule;  // of plans that have tasks; none: the fastest by a run of each
   std::string database_path;             // empty: no database

@@ -243,6 +243,8 @@ void Slots::making(CompileOptions& options) {
   text("dump_dir", kCompiling, options.dump_dir, "write every stage as text into this folder");
   text("save_inputs", kCompiling, options.save_inputs,
        "also write random inputs for the network as .npy files into this folder");
+  truth("emulation", kCompiling, options.emulation,
+        "for a GPU: the executable also holds what an emulated one runs, to check it where no GPU is");
   text("stop_after", kProgram, options.stop_after, "end after a stage", OptionKind::word, kLastStages);
 }
 

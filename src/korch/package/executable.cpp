@@ -34,13 +34,10 @@ ExecutableInfo read_executable(const std::string& path) {
   info.path = path;
   info.plan_json = file.section(kPlanSection);
   info.needed = file.needed();
-  const std::string_view isa = file.section(kTargetSection);
-  for (const IsaRow& known : kIsas) {
-    if (isa != known.name) continue;
-    info.isa = known.isa;
-    return info;
-  }
-  file.refuse(fmt::format("it was compiled for an unknown target '{}'", isa));
+  info.code = file.section(kTargetSection);
+  if (!isa_named(info.code) && compute_capability(info.code) == 0)
+    file.refuse(fmt::format("it was compiled for an unknown target '{}'", info.code));
+  return info;
 }
 
 std::string read_plan_json(const std::string& path) {

@@ -18,7 +18,7 @@ constexpr const char* kGraphsSection = ".korch.graphs";
 struct ExecutableInfo {
   std::string path;
   std::string plan_json;
-  Isa isa = Isa::portable;
+  std::string code;                 // Device::code
   std::vector<std::string> needed;  // sonames of the shared libraries it loads
 };
 

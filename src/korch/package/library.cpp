@@ -33,9 +33,9 @@ void CloseLibrary::operator()(void* handle) const {
 
 Library open_library(const ExecutableInfo& executable) {
   const std::string& path = executable.path;
-  if (!runs_here(executable.isa))
+  if (const std::optional<Isa> isa = isa_named(executable.code); isa && !runs_here(*isa))
     throw Error(ErrorKind::io, fmt::format("'{}' was compiled for {}, which this CPU does not offer", path,
-                                           name(executable.isa)));
+                                           executable.code));
   Library library(::dlopen(loader_name(path).c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library == nullptr) throw Error(ErrorKind::io, fmt::format("cannot load '{}': {}", path, ::dlerror()));
   return library;

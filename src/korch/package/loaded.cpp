@@ -38,6 +38,9 @@ std::vector<OpenDimension> dimensions_of(const korch_model_info& model) {
 ErrorKind kind_of(korch_status status) {
   switch (status) {
     case KORCH_UNSUPPORTED_CPU:
+    case KORCH_NO_GPU:
+    case KORCH_UNSUPPORTED_GPU:
+    case KORCH_GPU_FAILED:
     case KORCH_LIBRARY_REFUSED:
     case KORCH_DAMAGED:
       return ErrorKind::io;

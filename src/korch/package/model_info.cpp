@@ -10,13 +10,14 @@ class InfoWriter {
  public:
   explicit InfoWriter(const Plan& plan) : plan_(plan) { blob_.add<korch_model_info>(); }
 
-  Blob write(const std::vector<Placement>& placements, const WeightsLayout& weights, Isa isa) {
+  Blob write(const std::vector<Placement>& placements, const WeightsLayout& weights,
+             const std::string& code) {
     info()->api_version = KORCH_API_VERSION;
     info()->threads = static_cast<uint32_t>(plan_.threads);
     for (const Placement& placed : placements)
       info()->arena_bytes = std::max(info()->arena_bytes, static_cast<uint64_t>(placed.memory.arena_bytes));
     info()->weights_bytes = static_cast<uint64_t>(weights.size_bytes);
-    const Rows isa_name = blob_.put_text(name(isa)), inputs = tensors(plan_.inputs),
+    const Rows isa_name = blob_.put_text(code), inputs = tensors(plan_.inputs),
                outputs = tensors(plan_.outputs);
     refer(info()->isa, isa_name);
     refer(info()->inputs, info()->input_count, inputs);
@@ -92,8 +93,8 @@ class InfoWriter {
 }  // namespace
 
 Blob model_info(const Plan& plan, const std::vector<Placement>& placements, const WeightsLayout& weights,
-                Isa isa) {
-  return InfoWriter(plan).write(placements, weights, isa);
+                const std::string& code) {
+  return InfoWriter(plan).write(placements, weights, code);
 }
 
 }  // namespace korch

@@ -18,6 +18,7 @@ struct PackageInput {
   std::vector<std::string> constant_bytes;  // one per plan.constants
   std::string plan_json;                    // stored in a section that is not loaded (korch explain)
   Device target;
+  bool emulation = false;  // of a GPU: what an emulated one runs is in it too
 };
 
 struct PackageReport {

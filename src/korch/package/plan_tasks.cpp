@@ -8,7 +8,7 @@ namespace korch {
 namespace {
 
 // Memories that tasks write: the arena, and the outputs.
-constexpr int kArenaMemory = 0, kFirstOutputMemory = 1;
+constexpr int kWorkspaceMemory = -1, kArenaMemory = 0, kFirstOutputMemory = 1;
 constexpr size_t kMostRanges = 1 << 10;
 
 // Where the arguments of a step lie, and how large they are.
@@ -32,8 +32,8 @@ size_t phases_of(const Plan& plan, const PlanStep& step) {
 
 class TaskLister {
  public:
-  TaskLister(const Plan& plan, const MemoryPlan& memory, int64_t blocks_at_once)
-      : plan_(plan), memory_(memory), blocks_at_once_(blocks_at_once) {}
+  TaskLister(const Plan& plan, const MemoryPlan& memory, TaskSize size, int64_t blocks_at_once)
+      : plan_(plan), memory_(memory), size_(size), blocks_at_once_(blocks_at_once) {}
 
   std::vector<TaskUse> list() {
     for (size_t s = 0; s < plan_.steps.size(); ++s) add_step(s);
@@ -175,11 +175,14 @@ class TaskLister {
           accesses.push_back({static_cast<int>(a), {{0, arguments[a].size_bytes}}, {}});
         tasks_.push_back({step_, *phase, round * kernel_phase.grid + begin, round * kernel_phase.grid + end,
                           us * part * parallel, uses_of(arguments, accesses)});
+        if (size_ == TaskSize::phase && kernel.scratch_bytes > 0)
+          tasks_.back().uses.push_back({kWorkspaceMemory, {}, {{0, kernel.scratch_bytes}}});
       }
   }
 
   const Plan& plan_;
   const MemoryPlan& memory_;
+  const TaskSize size_;
   const int64_t blocks_at_once_;
   std::vector<TaskUse> tasks_;
   int step_ = 0;
@@ -200,38 +203,40 @@ int variant_shares(int threads) {
   return kSharesPerWorker * threads;
 }
 
-std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory) {
+std::vector<TaskUse> plan_task_uses(const Plan& plan, const MemoryPlan& memory, TaskSize size) {
+  constexpr int64_t kAll = int64_t{1} << 40;
   const bool loops =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
   if (loops || plan.threads == 1 || phases_of(plan) + memory.copies.size() > kMostTasks) return {};
-  for (int64_t blocks_at_once = 1;; blocks_at_once *= 2) {
-    std::vector<TaskUse> tasks = TaskLister(plan, memory, blocks_at_once).list();
+  for (int64_t blocks_at_once = size == TaskSize::phase ? kAll : 1;; blocks_at_once *= 2) {
+    std::vector<TaskUse> tasks = TaskLister(plan, memory, size, blocks_at_once).list();
     if (tasks.size() <= kMostTasks) return tasks;
   }
 }
 
-std::optional<TaskGraph> plan_tasks(const Plan& plan, const MemoryPlan& memory) {
-  const std::vector<TaskUse> tasks = plan_task_uses(plan, memory);
+std::optional<TaskGraph> plan_tasks(const Plan& plan, const MemoryPlan& memory, TaskSize size) {
+  const std::vector<TaskUse> tasks = plan_task_uses(plan, memory, size);
   if (tasks.empty()) return std::nullopt;
   return task_graph(tasks);
 }
 
-std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan& memory) {
+std::string fault_of(const TaskGraph& tasks, const Plan& plan, const MemoryPlan& memory, TaskSize size) {
   if (std::string fault = structural_fault(tasks); !fault.empty()) return fault;
-  const std::vector<TaskUse> listed = plan_task_uses(plan, memory);
+  const std::vector<TaskUse> listed = plan_task_uses(plan, memory, size);
   if (listed.size() != tasks.tasks.size()) return "another number of tasks than the plan has";
   std::vector<std::vector<MemoryUse>> uses;
   for (size_t place : places(tasks, listed)) uses.push_back(listed[place].uses);
   return ordering_fault(tasks, uses);
 }
 
-std::vector<Placement> place(const Plan& plan) {
+std::vector<Placement> place(const Plan& plan, const Device& device) {
+  const TaskSize size = device.is_gpu() ? TaskSize::phase : TaskSize::slices;
   std::vector<Placement> placements;
   for (const ShapePlan& shape_plan : shape_plans_of(plan)) {
     const Plan part = plan_of(plan, shape_plan);
     MemoryPlan memory = plan_memory(part);
-    std::optional<TaskGraph> tasks = plan_tasks(part, memory);
-    placements.push_back({shape_plan, std::move(memory), std::move(tasks)});
+    std::optional<TaskGraph> tasks = plan_tasks(part, memory, size);
+    placements.push_back({shape_plan, std::move(memory), std::move(tasks), size});
   }
   return placements;
 }
@@ -248,7 +253,7 @@ std::string fault_of(const std::vector<Placement>& placements, const Plan& plan)
   std::string fault;
   for (const Placement& placed : placements)
     if (placed.tasks && fault.empty())
-      fault = fault_of(*placed.tasks, plan_of(plan, placed.shape_plan), placed.memory);
+      fault = fault_of(*placed.tasks, plan_of(plan, placed.shape_plan), placed.memory, placed.task_size);
   return fault;
 }
 

@@ -9,6 +9,7 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/package/executable.h"
+#include "korch/package/tables.h"
 #include "korch/runtime/check.h"
 #include "korch/runtime/checksum.h"
 
@@ -40,7 +41,7 @@ Part part_of(const ElfFile& file, const Elf64_Shdr& section) {
 
 // What the dynamic loader, and nobody else, changes: tables that hold addresses.
 Mapped mapped(const ElfFile& file, const Elf64_Shdr& section) {
-  if (file.name(section) == ".data.rel.ro") return Mapped::relocated;
+  if (file.name(section) == kLinkedInfoSection) return Mapped::relocated;
   const uint64_t flags = section.sh_flags & (SHF_ALLOC | SHF_WRITE);
   return flags == SHF_ALLOC ? Mapped::same : Mapped::no;
 }

@@ -27,7 +27,8 @@ uint32_t table_phase(const Kernel& kernel, int phase) {
 
 class ModelWriter {
  public:
-  ModelWriter(const Plan& plan, const WeightsLayout& weights) : whole_(plan), weights_(weights) {
+  ModelWriter(const Plan& plan, const WeightsLayout& weights, const DeviceCode* gpu)
+      : whole_(plan), weights_(weights), gpu_(gpu) {
     blob_.add<rt::Model>();
   }
 
@@ -46,7 +47,7 @@ class ModelWriter {
     for (const OutputExtent& e : whole_.extents)
       extents.push_back({static_cast<uint32_t>(e.output), static_cast<uint32_t>(e.axis)});
     const Rows output_ranks = blob_.put(ranks), output_extents = blob_.put(extents),
-               rules = add_extent_rules();
+               rules = add_extent_rules(), images = add_images();
 
     rt::Model* model = blob_.at<rt::Model>({});
     model->magic = rt::kModelMagic;
@@ -61,6 +62,8 @@ class ModelWriter {
     if (weights_.size_bytes > 0) blob_.link(model->weights, kWeightsSymbol);
     blob_.refer(model->extents, model->extent_count, output_extents);
     blob_.refer(model->extent_rules, model->extent_rule_count, rules);
+    blob_.refer(model->images, model->image_count, images);
+    if (gpu_ != nullptr) model->compute_capability = static_cast<uint32_t>(gpu_->compute_capability);
     return std::move(blob_);
   }
 
@@ -72,6 +75,10 @@ class ModelWriter {
 
   void add_kernel(const Kernel& kernel) {
     const auto number = static_cast<int>(kernels_.size());
+    if (gpu_ != nullptr && kernel.call.library.empty()) {
+      kernels_.push_back({add_device_phases(kernel, number), {}, {}});
+      return;
+    }
     const Rows phases = blob_.add<rt::Phase>(table_phase(kernel, static_cast<int>(kernel.phases.size())));
     rt::Phase* row = blob_.at<rt::Phase>(phases);
     for (const KernelPhase& phase : kernel.phases) {
@@ -87,6 +94,42 @@ class ModelWriter {
       }
     }
     kernels_.push_back({phases, blob_.put(kernel.call.params), blob_.put(kernel.call.floats)});
+  }
+
+  Rows add_device_phases(const Kernel& kernel, int number) {
+    const size_t count = kernel.phases.size();
+    const Rows phases = blob_.add<rt::Phase>(count), functions = blob_.add<rt::DeviceFunction>(count);
+    for (size_t p = 0; p < count; ++p) {
+      const KernelPhase& phase = kernel.phases[p];
+      const Rows symbol = blob_.put_text(phase.symbol);
+      rt::DeviceFunction* function = blob_.at<rt::DeviceFunction>(functions, p);
+      blob_.refer(function->name, symbol);
+      function->image = static_cast<uint32_t>(number);
+      function->threads = static_cast<uint32_t>(gpu_->threads);
+      function->blocks = static_cast<uint32_t>(std::max<int64_t>(1, phase.grid));  // none is no launch
+      function->workspace_bytes = static_cast<uint64_t>(kernel.scratch_bytes);
+      rt::Phase* row = blob_.at<rt::Phase>(phases, p);
+      row->device = function;
+      row->grid = phase.grid;
+      row->grain = phase.grain;
+    }
+    return phases;
+  }
+
+  Rows add_images() {
+    if (gpu_ == nullptr) return {};
+    const auto bytes = [&](const std::string& image) {
+      return blob_.put(std::vector<unsigned char>(image.begin(), image.end()));
+    };
+    const Rows images = blob_.add<rt::DeviceImage>(gpu_->images.size());
+    for (size_t i = 0; i < gpu_->images.size(); ++i) {
+      const Rows code = bytes(gpu_->images[i]),
+                 emulated = gpu_->emulated.empty() ? Rows() : bytes(gpu_->emulated[i]);
+      rt::DeviceImage* row = blob_.at<rt::DeviceImage>(images, i);
+      blob_.refer(row->code, row->code_bytes, code);
+      blob_.refer(row->emulated, row->emulated_bytes, emulated);
+    }
+    return images;
   }
 
   Rows add_extent_rules() {
@@ -308,6 +351,7 @@ class ModelWriter {
 
   const Plan& whole_;
   const WeightsLayout& weights_;
+  const DeviceCode* gpu_;  // null: code for a CPU
   std::vector<KernelTables> kernels_;
   // The shape plan that is written.
   const Plan* plan_ = nullptr;
@@ -322,8 +366,8 @@ std::string linked_symbol(int kernel, const std::string& symbol) {
 }
 
 Blob model_tables(const Plan& plan, const std::vector<Placement>& placements, const WeightsLayout& weights,
-                  Isa isa) {
-  return ModelWriter(plan, weights).write(placements, isa);
+                  Isa isa, const DeviceCode* gpu) {
+  return ModelWriter(plan, weights, gpu).write(placements, isa);
 }
 
 }  // namespace korch

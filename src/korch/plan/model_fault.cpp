@@ -50,6 +50,7 @@ class ModelCheck {
       return kShapePlans;
     if (!holds(model_.output_ranks, model_.output_count)) return "have outputs that lead outside of them";
     if (model_.weights_bytes > 0 && model_.weights.distance() == 0) return "lack the weights";
+    if (!images_fit()) return "have code that leads outside of them";
     if (!extents_fit()) return "have extents that lead outside of them";
     for (uint32_t v = 0; v < model_.shape_plan_count; ++v) {
       const ShapePlan& shape_plan = model_.shape_plans[v];
@@ -76,6 +77,22 @@ class ModelCheck {
     for (uint64_t length = 1; holds(text, length); ++length)
       if (text[length - 1] == '\0') return true;
     return false;
+  }
+
+  bool images_fit() const {
+    if (!holds(model_.images, model_.image_count)) return false;
+    for (uint32_t i = 0; i < model_.image_count; ++i) {
+      const DeviceImage& image = model_.images[i];
+      if (!holds(image.code, image.code_bytes) || !holds(image.emulated, image.emulated_bytes)) return false;
+    }
+    return true;
+  }
+
+  bool phase_fits(const Phase& phase) const {
+    if (phase.grid < 0 || phase.grain < 1) return false;
+    if (phase.device.distance() == 0) return phase.function.distance() != 0;
+    return holds(phase.device, 1) && holds_text(phase.device->name) &&
+           phase.device->image < model_.image_count && phase.device->threads >= 1;
   }
 
   bool extents_fit() const {
@@ -126,10 +143,8 @@ class ModelCheck {
         !holds_text(step.name) || !is_bool(step.jump_when) || step.jump_arg < -1 ||
         step.jump_arg >= int64_t{step.arg_count})
       return false;
-    for (uint32_t p = 0; p < step.phase_count; ++p) {
-      const Phase& phase = step.phases[p];
-      if (phase.function.distance() == 0 || phase.grid < 0 || phase.grain < 1) return false;
-    }
+    for (uint32_t p = 0; p < step.phase_count; ++p)
+      if (!phase_fits(step.phases[p])) return false;
     for (uint32_t a = 0; a < step.arg_count; ++a)
       if (!is_place(step.args[a], program)) return false;
     for (uint32_t l = 0; l < step.limit_count; ++l)

@@ -12,11 +12,21 @@ namespace korch::rt {
 
 using KernelFunction = int32_t(const korch_kernel_context* context, int64_t begin, int64_t end);
 
+// A kernel of a GPU: `blocks` of `threads`. Its arguments are the step's, then an int that it sets to 1 where
+// an index is out of range, then workspace for each block.
+struct DeviceFunction {
+  Ref<char> name = {};
+  uint32_t image = 0;  // Model::images
+  uint32_t threads = 0, blocks = 0;
+  uint64_t workspace_bytes = 0;  // of a block
+};
+
 struct Phase {
   Ref<KernelFunction> function = {};
   int64_t grid = 0;  // its number of slices
   int64_t grain = 0;
   int64_t first = 0;
+  Ref<DeviceFunction> device = {};  // in place of `function`
 };
 
 enum MemoryKind : uint32_t { kArena, kWeights, kInput, kOutput };
@@ -163,9 +173,18 @@ struct ShapePlan {
   uint32_t first_step = 0, first_copy = 0, copy_count = 0;
 };
 
+// Machine code for a GPU, as the driver loads it.
+struct DeviceImage {
+  Ref<unsigned char> code = {};
+  uint64_t code_bytes = 0;
+  // The same for an emulated one (docs/design/cuda.md); null: none was wanted.
+  Ref<unsigned char> emulated = {};
+  uint64_t emulated_bytes = 0;
+};
+
 constexpr uint64_t kModelMagic = 0x4c444d4843524f4b;  // "KORCHMDL"
 // Raised with every change of a struct that a Model refers to.
-constexpr uint32_t kModelVersion = 2;
+constexpr uint32_t kModelVersion = 3;
 
 // The root of an executable's tables: the beginning of a section (package/executable.h) that holds all that
 // it refers to, except code and weights. plan/model_fault.h checks that.
@@ -186,6 +205,11 @@ struct Model {
   uint64_t extent_count = 0;
   Ref<ExtentRule> extent_rules = {};
   uint64_t extent_rule_count = 0;
+
+  // Of the GPU that it runs on: 10 times the major, and the minor compute capability; 0: a CPU.
+  uint32_t compute_capability = 0;
+  uint32_t image_count = 0;
+  Ref<DeviceImage> images = {};
 };
 
 }  // namespace korch::rt

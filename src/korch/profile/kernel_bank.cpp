@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/codegen/packing.h"
 
 namespace korch {
@@ -99,7 +100,7 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
       missing.push_back(&request);
   std::vector<std::optional<Result<Spec>>> specs(missing.size());
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
-  run_in_parallel(missing.size(), target_.workers, [&](size_t i) {
+  run_in_parallel(missing.size(), target_.is_gpu() ? usable_cpus() : target_.workers, [&](size_t i) {
     const auto known = specs_.find(missing[i]->key);
     specs[i] = known != specs_.end() ? known->second : propose_one(*missing[i]);
     built[i] = specs[i]->ok() ? spell_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
@@ -149,6 +150,11 @@ std::optional<Cost> KernelBank::carried_cost(const KernelRequest& request) {
     const Result<Spec>& known = spec(request);
     return known ? print(*known.value()) : "";
   });
+}
+
+std::optional<double> KernelBank::modelled_us(const KernelRequest& request) {
+  const Result<Spec>& known = spec(request);
+  return known ? backend_.modelled_us(*known.value(), target_) : std::nullopt;
 }
 
 void KernelBank::record(const Hash& key, const KernelRequest& request, const BuiltKernel& built,

@@ -59,6 +59,8 @@ class KernelBank {
 
   // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
   std::optional<Cost> carried_cost(const KernelRequest& request);
+  // The kernel's cost by the backend's model of the device, if it has one.
+  std::optional<double> modelled_us(const KernelRequest& request);
   // The kernel's time in a run that needs these slices alone; nothing if it cannot be built or run. From the
   // database if that has it with this care.
   std::optional<Cost> measure_part(const KernelRequest& request, const std::vector<NeededSlices>& needed,

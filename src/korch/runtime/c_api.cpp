@@ -8,33 +8,29 @@
 #include <atomic>
 #include <new>
 
-#include "korch/base/usable_cpus.h"
 #include "korch/plan/model_fault.h"
 #include "korch/runtime/check.h"
-#include "korch/runtime/executor.h"
+#include "korch/runtime/engine.h"
 #include "korch/runtime/model.h"
 #include "korch/runtime/open_inputs.h"
 #include "korch/runtime/packed.h"
 #include "korch/runtime/shared_pool.h"
 #include "korch/runtime/sized.h"
+#include "korch/runtime/tables.h"
 
-using korch::rt::Executor;
 using korch::rt::OpenInputs;
-using korch::rt::Pool;
 using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
-using korch::rt::Schedule;
 using korch::rt::ShapePlan;
-using korch::rt::Workers;
+using korch::rt::the_info;
+using korch::rt::the_model;
 
 // Where the linker puts this executable's ELF header: the start of its image.
 extern "C" __attribute__((visibility("hidden"))) const unsigned char __ehdr_start[];
 
 struct korch_instance {
-  Pool* own_pool = nullptr;
-  int32_t threads = 0;
-  Executor** executors = nullptr;  // of each shape plan
+  korch::rt::Engine* engine = nullptr;
   const pid_t process = getpid();
   std::atomic<bool> busy{false};
   std::atomic<bool> has_run{false};
@@ -60,40 +56,6 @@ bool read_options(const Options* given, Options* options) {
   return given == nullptr || korch::rt::read_sized(*given, options) == korch::rt::Sized::known;
 }
 
-constexpr int32_t kMostSpin_us = 10000000;
-
-// Whose threads the instance runs on; a pool of its own is made when they are nobody's.
-korch_status choose_workers(const korch_options& options, korch_instance* instance, Workers* workers) {
-  if (options.threads < 0 || options.threads > korch::kMostWorkers ||
-      (options.concurrent != 0 && options.concurrent != 1) ||
-      (options.parallel == nullptr && (options.concurrent != 0 || options.parallel_user != nullptr)) ||
-      (options.parallel != nullptr && options.pool != nullptr) || options.spin_us < -1 ||
-      options.spin_us > kMostSpin_us || options.schedule < 0 || options.schedule > 2 ||
-      (options.spin_us != 0 && (options.parallel != nullptr || options.pool != nullptr)))
-    return KORCH_INVALID_ARGUMENT;
-  workers->threads =
-      options.threads > 0 ? options.threads : korch::rt::default_threads(korch_model.shape_plans[0].program);
-  if (options.parallel != nullptr) {
-    workers->concurrent = options.concurrent == 1;
-    workers->parallel = options.parallel;
-    workers->user = options.parallel_user;
-    return KORCH_OK;
-  }
-  if (options.pool != nullptr) {
-    if (options.pool->process != getpid()) return KORCH_FORKED;
-    if (options.threads > options.pool->threads) return KORCH_INVALID_ARGUMENT;
-    if (options.threads == 0) workers->threads = options.pool->threads;
-    workers->concurrent = true;
-    workers->parallel = options.pool->parallel;
-    workers->user = options.pool;
-    return KORCH_OK;
-  }
-  instance->own_pool = Pool::create(workers->threads, options.spin_us);
-  if (instance->own_pool == nullptr) return KORCH_OUT_OF_MEMORY;
-  *workers = instance->own_pool->workers();
-  return KORCH_OK;
-}
-
 // Whether there is an address for every tensor that has elements.
 bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i)
@@ -103,11 +65,11 @@ bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint
 
 // Where outputs have extents that depend on the data: memory for those.
 bool make_extents(korch_instance* instance) {
-  const uint64_t outputs = korch_info.output_count, extents = korch_model.extent_count;
+  const uint64_t outputs = the_info().output_count, extents = the_model().extent_count;
   if (extents == 0) return true;
   uint64_t rank = 0;
   for (uint64_t i = 0; i < outputs; ++i)
-    if (korch_info.outputs[i].rank > rank) rank = korch_info.outputs[i].rank;
+    if (the_info().outputs[i].rank > rank) rank = the_info().outputs[i].rank;
   void* memory = malloc((outputs + extents) * sizeof(void*) + (extents + rank) * sizeof(int64_t));
   if (memory == nullptr) return false;
   instance->outputs = static_cast<void**>(memory);
@@ -117,39 +79,26 @@ bool make_extents(korch_instance* instance) {
   return true;
 }
 
-// Each has memory of its own, whose pages appear when a run of its shape plan needs them.
-korch_status make_executors(korch_instance* instance, const Workers& workers, Schedule schedule) {
-  instance->executors = static_cast<Executor**>(calloc(korch_model.shape_plan_count, sizeof(Executor*)));
-  if (instance->executors == nullptr) return KORCH_OUT_OF_MEMORY;
-  for (uint32_t v = 0; v < korch_model.shape_plan_count; ++v) {
-    RunStatus status;
-    instance->executors[v] = Executor::create(&korch_model.shape_plans[v].program, korch_model.weights,
-                                              workers, &status, nullptr, schedule);
-    if (status.error != RunError::none) return static_cast<korch_status>(status.error);
-  }
-  return KORCH_OK;
-}
-
 void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
-  const int64_t* bounds = korch_model.shape_plans[instance->shape_plan].output_dims[output];
-  for (uint32_t i = 0; i < korch_info.outputs[output].rank; ++i) dims[i] = bounds[i];
-  for (uint64_t i = 0; i < korch_model.extent_count; ++i)
-    if (korch_model.extents[i].output == output) dims[korch_model.extents[i].axis] = instance->extents[i];
+  const int64_t* bounds = the_model().shape_plans[instance->shape_plan].output_dims[output];
+  for (uint32_t i = 0; i < the_info().outputs[output].rank; ++i) dims[i] = bounds[i];
+  for (uint64_t i = 0; i < the_model().extent_count; ++i)
+    if (the_model().extents[i].output == output) dims[the_model().extents[i].axis] = instance->extents[i];
 }
 
 // False when an extent is none that its bound allows.
 bool pack_outputs(korch_instance* instance) {
-  const ShapePlan& shape_plan = korch_model.shape_plans[instance->shape_plan];
-  for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
-    const korch::rt::OutputExtent& extent = korch_model.extents[i];
+  const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
+  for (uint64_t i = 0; i < the_model().extent_count; ++i) {
+    const korch::rt::OutputExtent& extent = the_model().extents[i];
     if (shape_plan.extents[i] >= 0) instance->extents[i] = shape_plan.extents[i];
     const int64_t bound = shape_plan.output_dims[extent.output][extent.axis];
     if (instance->extents[i] < 0 || instance->extents[i] > bound) return false;
   }
-  for (uint64_t i = 0; i < korch_model.extent_count; ++i) {
-    const uint32_t output = korch_model.extents[i].output;
-    if (i > 0 && korch_model.extents[i - 1].output == output) continue;
-    const korch_tensor_info& tensor = korch_info.outputs[output];
+  for (uint64_t i = 0; i < the_model().extent_count; ++i) {
+    const uint32_t output = the_model().extents[i].output;
+    if (i > 0 && the_model().extents[i - 1].output == output) continue;
+    const korch_tensor_info& tensor = the_info().outputs[output];
     uint64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor.rank; ++axis) elements *= static_cast<uint64_t>(tensor.dims[axis]);
     if (elements == 0) continue;
@@ -163,10 +112,10 @@ bool pack_outputs(korch_instance* instance) {
 // The one that takes the least of those for extents as large as these.
 uint32_t shape_plan_for(const int64_t* extents) {
   uint32_t best = 0;
-  for (uint32_t v = 1; v < korch_model.shape_plan_count; ++v) {
-    const ShapePlan& shape_plan = korch_model.shape_plans[v];
-    bool is_enough = shape_plan.predicted_us < korch_model.shape_plans[best].predicted_us;
-    for (uint32_t d = 0; d < korch_info.dimension_count; ++d)
+  for (uint32_t v = 1; v < the_model().shape_plan_count; ++v) {
+    const ShapePlan& shape_plan = the_model().shape_plans[v];
+    bool is_enough = shape_plan.predicted_us < the_model().shape_plans[best].predicted_us;
+    for (uint32_t d = 0; d < the_info().dimension_count; ++d)
       is_enough = is_enough && extents[d] <= shape_plan.bounds[d];
     if (is_enough) best = v;
   }
@@ -188,7 +137,7 @@ class DescribedRun {
   DescribedRun(const DescribedRun&) = delete;
   DescribedRun& operator=(const DescribedRun&) = delete;
 
-  RunStatus run(Executor* executor, const void* const* inputs, void* const* outputs) {
+  RunStatus run(korch::rt::Engine* engine, uint32_t number, const void* const* inputs, void* const* outputs) {
     RunOptions options;
     options.cancel = wanted_.cancel;
     if (wanted_.step_us != nullptr) {
@@ -196,6 +145,8 @@ class DescribedRun {
       if (step_us_ == nullptr) return {RunError::out_of_memory, -1};
       options.step_us = step_us_;
     }
+    options.on_device = wanted_.on_device != 0;
+    options.stream = wanted_.stream;
     options.observe_user = this;
     if (wanted_.observe != nullptr)
       options.observe = [](void* user, uint32_t step, void* const* args) {
@@ -203,9 +154,9 @@ class DescribedRun {
         self->wanted_.observe(self->wanted_.user, described_step(self->shape_plan_, step), args);
       };
     if (wanted_.observe_slices != nullptr) options.on_slices = {tell_of_slices, this};
-    const RunStatus status = executor->run(inputs, outputs, options);
+    const RunStatus status = korch::rt::run_engine(engine, number, inputs, outputs, options);
     if (step_us_ == nullptr) return status;
-    for (uint32_t s = 0; s < korch_info.step_count; ++s) wanted_.step_us[s] = 0;
+    for (uint32_t s = 0; s < the_info().step_count; ++s) wanted_.step_us[s] = 0;
     for (uint32_t s = 0; s < shape_plan_.program.step_count; ++s)
       wanted_.step_us[described_step(shape_plan_, s)] = step_us_[s];
     return status;
@@ -229,11 +180,36 @@ class DescribedRun {
   double* step_us_ = nullptr;
 };
 
+// Fields of GPUs are for executables for these, and what copies through this process's memory is not for
+// others' addresses.
+bool fits_device(const korch_run_options& options) {
+  if (options.on_device == 0) return options.stream == nullptr;
+  return options.on_device == 1 && the_model().compute_capability != 0 && the_model().dimension_count == 0 &&
+         the_model().extent_count == 0 && options.cancel == nullptr && options.step_us == nullptr &&
+         options.observe == nullptr && options.observe_slices == nullptr;
+}
+
+// What an instance says of a run.
+korch_status told(korch_instance* instance, const RunStatus& status) {
+  auto result = static_cast<korch_status>(status.error);
+  if (result == KORCH_OK && instance->extents != nullptr && !pack_outputs(instance)) result = KORCH_INTERNAL;
+  instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
+  const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
+  if (result != KORCH_OK && status.step < 0)
+    snprintf(instance->message, sizeof instance->message, "%s%s%s", korch_status_text(result),
+             status.detail == nullptr ? "" : ": ", status.detail == nullptr ? "" : status.detail);
+  else if (result != KORCH_OK)
+    snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
+             described_step(shape_plan, static_cast<uint32_t>(status.step)),
+             shape_plan.program.steps[status.step].name.get());
+  return result;
+}
+
 korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
                  const korch_run_options& options) {
-  const korch_model_info& model = korch_info;
+  const korch_model_info& model = the_info();
   if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
-      !complete(outputs, model.outputs, model.output_count))
+      !complete(outputs, model.outputs, model.output_count) || !fits_device(options))
     return KORCH_INVALID_ARGUMENT;
   if (forked(instance)) return KORCH_FORKED;
   if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
@@ -244,24 +220,16 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
       return KORCH_INVALID_ARGUMENT;
     }
     instance->shape_plan = shape_plan_for(instance->open_inputs->extents());
-    inputs = instance->open_inputs->within(korch_model.shape_plans[instance->shape_plan].bounds, inputs);
+    inputs = instance->open_inputs->within(the_model().shape_plans[instance->shape_plan].bounds, inputs);
   }
   if (instance->extents != nullptr) {
     memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
     outputs = instance->outputs;
   }
-  const ShapePlan& shape_plan = korch_model.shape_plans[instance->shape_plan];
+  const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
   const RunStatus status =
-      DescribedRun(shape_plan, options).run(instance->executors[instance->shape_plan], inputs, outputs);
-  auto result = static_cast<korch_status>(status.error);
-  if (result == KORCH_OK && !pack_outputs(instance)) result = KORCH_INTERNAL;
-  instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
-  if (result != KORCH_OK && status.step < 0)
-    snprintf(instance->message, sizeof instance->message, "%s", korch_status_text(result));
-  else if (result != KORCH_OK)
-    snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
-             described_step(shape_plan, static_cast<uint32_t>(status.step)),
-             shape_plan.program.steps[status.step].name.get());
+      DescribedRun(shape_plan, options).run(instance->engine, instance->shape_plan, inputs, outputs);
+  const korch_status result = told(instance, status);
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -271,7 +239,7 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
 extern "C" {
 
 const korch_model_info* korch_describe(void) {
-  return &korch_info;
+  return &the_info();
 }
 
 korch_status korch_check(void) {
@@ -283,23 +251,22 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   *instance = nullptr;
   korch_options known;
   if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
-  if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(korch_model.isa))) return KORCH_UNSUPPORTED_CPU;
+  if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(the_model().isa))) return KORCH_UNSUPPORTED_CPU;
   if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
-  const char* fault = korch::rt::model_fault(&korch_model, korch_model.size_bytes);
+  const char* fault = korch::rt::model_fault(&the_model(), the_model().size_bytes);
   if (fault == nullptr) return KORCH_OUT_OF_MEMORY;
   if (fault[0] != '\0') return KORCH_DAMAGED;
   void* memory = malloc(sizeof(korch_instance));
   if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
   auto* made = new (memory) korch_instance;
-  Workers workers;
   bool enough = make_extents(made);
   if (enough) {
-    made->open_inputs = OpenInputs::create(&korch_model, &korch_info);
+    made->open_inputs = OpenInputs::create(&the_model(), &the_info());
     enough = made->open_inputs != nullptr;
   }
-  korch_status result = enough ? choose_workers(known, made, &workers) : KORCH_OUT_OF_MEMORY;
-  made->threads = workers.threads;
-  if (result == KORCH_OK) result = make_executors(made, workers, static_cast<Schedule>(known.schedule));
+  const korch_status result = enough
+                                  ? korch::rt::create_engine(&the_model(), &the_info(), known, &made->engine)
+                                  : KORCH_OUT_OF_MEMORY;
   if (result != KORCH_OK)
     korch_free(made);
   else
@@ -308,7 +275,7 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
 }
 
 korch_status korch_create(int threads, korch_instance** instance) {
-  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0};
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0, 0};
   return korch_create_with(&options, instance);
 }
 
@@ -332,8 +299,18 @@ korch_status korch_profile(korch_instance* instance, const void* const* inputs, 
   return run(instance, inputs, outputs, options);
 }
 
+korch_status korch_wait(korch_instance* instance) {
+  if (instance == nullptr) return KORCH_INVALID_ARGUMENT;
+  if (forked(instance)) return KORCH_FORKED;
+  if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
+  instance->message[0] = '\0';
+  const korch_status result = told(instance, korch::rt::wait_for_engine(instance->engine));
+  instance->busy.store(false, std::memory_order_release);
+  return result;
+}
+
 korch_status korch_output_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
-  const korch_model_info& model = korch_info;
+  const korch_model_info& model = the_info();
   if (instance == nullptr || output >= model.output_count || !instance->has_run)
     return KORCH_INVALID_ARGUMENT;
   const korch_tensor_info& tensor = model.outputs[output];
@@ -343,7 +320,7 @@ korch_status korch_output_dims(const korch_instance* instance, uint32_t output, 
 }
 
 int32_t korch_threads(const korch_instance* instance) {
-  return instance == nullptr ? 0 : instance->threads;
+  return instance == nullptr ? 0 : korch::rt::threads_of(instance->engine);
 }
 
 const char* korch_last_error(const korch_instance* instance) {
@@ -382,16 +359,19 @@ const char* korch_status_text(korch_status status) {
     case KORCH_PARALLEL_FAILED:
       return "the caller's threads did not run every task once, or a run began within another on the same "
              "pool";
+    case KORCH_NO_GPU:
+      return "there is no NVIDIA GPU, or no driver for it (libcuda.so.1)";
+    case KORCH_UNSUPPORTED_GPU:
+      return "this executable was compiled for another kind of GPU";
+    case KORCH_GPU_FAILED:
+      return "the GPU's driver reports a failure";
   }
   return "unknown status";
 }
 
 void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
-  for (uint32_t v = 0; instance->executors != nullptr && v < korch_model.shape_plan_count; ++v)
-    Executor::destroy(instance->executors[v], /*workers_live=*/!forked(instance));
-  free(instance->executors);
-  Pool::destroy(instance->own_pool, /*workers_live=*/!forked(instance));
+  korch::rt::destroy_engine(instance->engine, forked(instance));
   OpenInputs::destroy(instance->open_inputs);
   free(instance->outputs);
   free(instance);

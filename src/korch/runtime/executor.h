@@ -5,7 +5,7 @@
 #include "korch/plan/program.h"
 #include "korch/runtime/cpu/pool.h"
 #include "korch/runtime/cpu/task_runner.h"
-#include "korch/runtime/korch.h"
+#include "korch/runtime/run.h"
 #include "korch/runtime/variants.h"
 
 namespace korch::rt {
@@ -14,34 +14,6 @@ constexpr Schedule kAsCompiled{};  // Program::schedule
 
 // As many as the program was compiled for, and no more than this process may use.
 int default_threads(const Program& program);
-
-enum class RunError : int32_t {
-  none = KORCH_OK,
-  out_of_memory = KORCH_OUT_OF_MEMORY,
-  library_refused = KORCH_LIBRARY_REFUSED,        // at LibraryOps::create
-  index_out_of_range = KORCH_INDEX_OUT_OF_RANGE,  // the KORCH_KERNEL_ codes of abi.h
-  library_failed = KORCH_LIBRARY_FAILED,
-  unknown_code = KORCH_INTERNAL,
-  cancelled = KORCH_CANCELLED,
-  loop_without_end = KORCH_LOOP_WITHOUT_END,
-  parallel_failed = KORCH_PARALLEL_FAILED  // Workers::parallel did not run every task once
-};
-
-struct RunStatus {
-  RunError error = RunError::none;
-  int32_t step = -1;  // where it happened, when it happened in a step
-};
-
-struct RunOptions {
-  double* step_us = nullptr;  // receives the duration of every step, all its runs together
-  // Called by the caller after each step, the others waiting; `args` as the step's kernel sees them.
-  void (*observe)(void* user, uint32_t step, void* const* args) = nullptr;
-  void* observe_user = nullptr;
-  // The run ends soon after this is not 0: it is read before each chunk of slices. Written by others,
-  // atomically.
-  const int32_t* cancel = nullptr;
-  SliceObserver on_slices = {};
-};
 
 // Memory that holds an arena and scratch. Executors that follow one another may share it: it is paged in
 // once.

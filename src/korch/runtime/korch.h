@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 6
+#define KORCH_API_VERSION 7
 
 typedef enum korch_status {
   KORCH_OK = 0,
@@ -49,9 +49,13 @@ typedef enum korch_status {
   KORCH_FORKED = 9,   /* the instance was created in another process, before fork; its threads are not here */
   KORCH_DAMAGED = 10, /* the executable's bytes are not those that korch wrote */
   /* since version 3 */
-  KORCH_CANCELLED = 11,       /* the run was ended by its `cancel`; outputs are incomplete */
-  KORCH_PARALLEL_FAILED = 12, /* korch_parallel did not run every task once; outputs are incomplete */
-  KORCH_LOOP_WITHOUT_END = 13 /* a loop did not end within 1048576 iterations; outputs are incomplete */
+  KORCH_CANCELLED = 11,        /* the run was ended by its `cancel`; outputs are incomplete */
+  KORCH_PARALLEL_FAILED = 12,  /* korch_parallel did not run every task once; outputs are incomplete */
+  KORCH_LOOP_WITHOUT_END = 13, /* a loop did not end within 1048576 iterations; outputs are incomplete */
+  /* since version 7 */
+  KORCH_NO_GPU = 14,          /* no NVIDIA GPU, or no driver: libcuda.so.1, or what KORCH_CUDA_DRIVER names */
+  KORCH_UNSUPPORTED_GPU = 15, /* compiled for a GPU of another compute capability */
+  KORCH_GPU_FAILED = 16       /* the GPU's driver reported a failure; outputs are incomplete */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
@@ -144,8 +148,11 @@ typedef struct korch_options {
   int32_t spin_us;
   /* How the instance's own threads share the work. 0: as compiled; 1: a kernel's phase begins when the one
    * before it has ended; 2: a piece of a kernel runs when its inputs are ready, on any free thread. Pools and
-   * `parallel` always use 1. Results are the same. Since version 5. */
+   * `parallel` always use 1. Results are the same. Since version 5. On a GPU 1 launches kernel after kernel,
+   * 2 (as compiled) all as one CUDA graph. */
   int32_t schedule;
+  /* The number of the GPU, for an executable for one. Since version 7. */
+  int32_t device;
 } korch_options;
 
 typedef struct korch_run_options {
@@ -166,6 +173,12 @@ typedef struct korch_run_options {
    * without it, except that the clock is read twice for each piece. Since version 6. */
   korch_slice_observer observe_slices;
   void* slices_user;
+  /* For executables for GPUs whose extents are all fixed. 1: inputs and outputs are addresses in the memory
+   * of the instance's GPU, in its primary context, and the run is put into `stream`, a CUstream of that
+   * context (null: its default stream). korch_run_with returns before the run has ended; korch_wait tells how
+   * it did. Without observers, times and `cancel`. Since version 7. */
+  int32_t on_device;
+  void* stream;
 } korch_run_options;
 
 KORCH_API const korch_model_info* korch_describe(void);
@@ -194,6 +207,10 @@ KORCH_API korch_status korch_run(korch_instance* instance, const void* const* in
 KORCH_API korch_status korch_profile(korch_instance* instance, const void* const* inputs,
                                      void* const* outputs, double* step_us, korch_observer observe,
                                      void* user);
+
+/* Waits for the runs that were put into streams (korch_run_options::on_device): KORCH_OK, or what the last of
+ * them failed by, which korch_last_error describes. Since version 7. */
+KORCH_API korch_status korch_wait(korch_instance* instance);
 
 /* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are
  * those of korch_describe, or fewer where the network's shapes depend on its inputs (their extents, or what

@@ -13,6 +13,3 @@ enum IsaLevel : uint32_t { kPortable, kX86_64_v3, kX86_64_v4, kX86_64_v4_vnni };
 bool cpu_offers(IsaLevel isa);
 
 }  // namespace korch::rt
-
-extern "C" const korch::rt::Model korch_model;
-extern "C" const korch_model_info korch_info;  // what korch_describe tells: addresses, as C has them

@@ -4,7 +4,7 @@
 
 #include "korch/base/usable_cpus.h"
 #include "korch/runtime/executor.h"
-#include "korch/runtime/model.h"
+#include "korch/runtime/tables.h"
 
 namespace {
 
@@ -23,7 +23,7 @@ korch_status korch_pool_create(int threads, korch_pool** pool) {
   if (pool == nullptr) return KORCH_INVALID_ARGUMENT;
   *pool = nullptr;
   if (threads < 0 || threads > korch::kMostWorkers) return KORCH_INVALID_ARGUMENT;
-  if (threads == 0) threads = korch::rt::default_threads(korch_model.shape_plans[0].program);
+  if (threads == 0) threads = korch::rt::default_threads(korch::rt::the_model().shape_plans[0].program);
   auto* made = static_cast<korch_pool*>(calloc(1, sizeof(korch_pool)));
   if (made == nullptr) return KORCH_OUT_OF_MEMORY;
   made->parallel = run_in_turn;

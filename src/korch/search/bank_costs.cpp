@@ -22,6 +22,10 @@ std::optional<Cost> BankCosts::carried(int column) {
   return bank_.carried_cost(kernel_request(graph_, columns_, column));
 }
 
+std::optional<double> BankCosts::modelled_us(int column) {
+  return bank_.modelled_us(kernel_request(graph_, columns_, column));
+}
+
 double BankCosts::occupancy(int column) const {
   const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
   return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.workers) : 1;

@@ -15,6 +15,7 @@ class BankCosts : public CostSource {
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::optional<Cost> carried(int column) override;
+  std::optional<double> modelled_us(int column) override;
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   double occupancy(int column) const override;
   bool has_rounds(int column) const override;

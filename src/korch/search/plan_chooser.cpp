@@ -231,6 +231,7 @@ class PlanChooser {
     memo.solution = solved.solution;
     memo.kernels = kernels_;
     memo.measured = book_.measured();
+    memo.modelled = book_.modelled();
     memo.bound_violations = book_.bound_violations();
     memo.learned_violations = book_.learned_violations();
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
@@ -366,10 +367,12 @@ class PlanChooser {
     return options_.budget_s > 0 ? kShare * options_.budget_s : kWithout_s;
   }
 
-  // Where they cover the network nothing else is chosen: bounds beside them would always look cheaper.
+  // A model stands for those that are not carried. Without one, where they cover the network, nothing else is
+  // chosen: bounds beside them would always look cheaper.
   void take_carried_costs() {
     book_.take_carried_costs();
-    if (book_.measured() == 0) return;
+    book_.take_modelled_costs();
+    if (book_.measured() == 0 || book_.modelled() > 0) return;
     const auto is_carried = [&](size_t id) {
       return book_.is_known(static_cast<int>(id)) || columns_.infos[id].kind == ColumnInfo::Kind::view;
     };

@@ -19,6 +19,7 @@ struct SolveMemo {
   bool budget_spent = false;   // before the solver was done; such a memo is not kept
   int kernels = 0;             // different ones among the columns, after pruning
   int measured = 0;            // of them
+  int modelled = 0;            // of the others; such a memo is not kept
   int bound_violations = 0;    // kernels measured below their analytic bound
   int learned_violations = 0;  // kernels measured below what was learned of their kind until then
   std::map<std::string, int> refused, pruned;

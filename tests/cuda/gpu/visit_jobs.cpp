@@ -343,7 +343,7 @@ void VisitJobs::compile_waiting() {
       continue;
     }
     std::string log;
-    const Result<std::string> cubin = nvrtc_.compile(text, architecture, &log);
+    const Result<std::string> cubin = Nvrtc::get().compile(text, architecture, &log);
     if (!cubin.ok()) throw Error(ErrorKind::internal, cubin.refusal().detail);
     write_file(path, cubin.value());
     add_report(log, architecture, report_);
@@ -357,7 +357,7 @@ void VisitJobs::write() {
   const std::string device = read_file(options_.device_source);
   for (const std::string& architecture : options_.architectures) {
     const Result<std::string> image =
-        architecture == "emulated" ? Result<std::string>(device) : nvrtc_.compile(device, architecture);
+        architecture == "emulated" ? Result<std::string>(device) : Nvrtc::get().compile(device, architecture);
     if (!image.ok()) throw Error(ErrorKind::internal, image.refusal().detail);
     write_file(folder_ + "/device." + architecture, image.value());
   }

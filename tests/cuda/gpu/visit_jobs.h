@@ -45,7 +45,6 @@ class VisitJobs {
 
   const std::string folder_;
   const VisitOptions options_;
-  const Nvrtc nvrtc_;
   std::vector<CudaKernel> waiting_;
   nlohmann::json jobs_ = nlohmann::json::array(), refused_ = nlohmann::json::array();
   nlohmann::json uses_ = nlohmann::json::object(), report_ = nlohmann::json::object();

@@ -28,8 +28,8 @@ int run(const std::string& folder, std::map<std::string, std::string> given) {
   if (given.contains("--most-flops")) options.most_flops = std::stod(given["--most-flops"]);
   if (given.contains("--most-kernels")) options.most_kernels = std::stoul(given["--most-kernels"]);
   if (given.contains("--samples")) options.samples = std::stoul(given["--samples"]);
-  if (options.architectures != std::vector<std::string>{"emulated"} && !Nvrtc().loaded()) {
-    std::cerr << kNvrtcIsMissing << "\n";
+  if (options.architectures != std::vector<std::string>{"emulated"} && !Nvrtc::get().missing().empty()) {
+    std::cerr << Nvrtc::get().missing() << "\n";
     return 1;
   }
   make_directories(folder);

@@ -86,7 +86,7 @@ class Writer {
     const std::string text = as_one_program(waiting_);
     write_file(folder_ + "/" + std::to_string(images_) + ".cu", text);
     for (const std::string architecture : kArchitectures) {
-      const Result<std::string> cubin = nvrtc_.compile(text, architecture);
+      const Result<std::string> cubin = Nvrtc::get().compile(text, architecture);
       if (!cubin.ok()) throw Error(ErrorKind::internal, cubin.refusal().detail);
       write_file(folder_ + "/" + std::to_string(images_) + "." + architecture + ".cubin", cubin.value());
     }
@@ -94,7 +94,6 @@ class Writer {
     waiting_.clear();
   }
 
-  const Nvrtc nvrtc_;
   const std::string folder_;
   const size_t sample_;
   std::mt19937_64 random_{kSeed};
@@ -105,8 +104,8 @@ class Writer {
 };
 
 int run(const std::string& folder, const std::string& what, size_t sample) {
-  if (!Nvrtc().loaded()) {
-    std::cerr << kNvrtcIsMissing << "\n";
+  if (!Nvrtc::get().missing().empty()) {
+    std::cerr << Nvrtc::get().missing() << "\n";
     return 1;
   }
   make_directories(folder);

@@ -365,7 +365,7 @@ BodyEmitter::Operand BodyEmitter::emit_fold(const Expr& e, int node, bool vector
   for (int inner : pool_.unconditional({e.args[0]}))
     if (pool_.variables(inner).count(e.over.name) == 0) emit(inner);
   const std::string name = accumulator(e.fn, e.type, lanes, false);
-  open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", e.over.name, e.over.extent));
+  open(fmt::format("for ({2} {0} = 0; {0} < {1}; ++{0})", e.over.name, e.over.extent, index_type_));
   const std::string element = vector ? emit_full(e.args[0]) : emit(e.args[0]).text;
   line(fmt::format("{} = {};", name, combine(e.fn, e.type, name, element, lanes)));
   close();
@@ -430,10 +430,10 @@ BodyEmitter::Operand BodyEmitter::emit_by_lane(int node) {
   const std::string variable = variable_, count = count_;
   const int lanes = lanes_;
   line(fmt::format("{} {} = {{}};", type_name(e.type, lanes_), name));
-  line(fmt::format("const int64_t {} = {};", outer, variable));
+  line(fmt::format("const {} {} = {};", index_type_, outer, variable));
   open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", lane,
                    count.empty() ? std::to_string(lanes) : count));
-  line(fmt::format("const int64_t {} = {} + {};", variable, outer, lane));
+  line(fmt::format("const {} {} = {} + {};", index_type_, variable, outer, lane));
   std::map<int, Operand> known = known_;
   for (auto it = known_.begin(); it != known_.end();)
     it = it->second.vector ? known_.erase(it) : std::next(it);

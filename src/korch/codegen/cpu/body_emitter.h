@@ -51,6 +51,9 @@ class BodyEmitter {
   // Emission appends here.
   void set_output(std::string* code, std::string indent);
   const std::string& indent() const { return indent_; }
+  // Of variables that count; narrower ones where every index fits.
+  void set_index_type(const std::string& type) { index_type_ = type; }
+  const std::string& index_type() const { return index_type_; }
   void line(const std::string& text) { *code_ += indent_ + text + "\n"; }
 
   Operand emit(int node);
@@ -116,6 +119,7 @@ class BodyEmitter {
   SourceText& source_;
   std::string* code_ = nullptr;
   std::string indent_;
+  std::string index_type_ = "int64_t";
   std::string variable_;  // the vector variable
   int lanes_ = 1;
   std::string count_;

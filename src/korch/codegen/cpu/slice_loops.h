@@ -11,7 +11,7 @@ namespace korch::tile {
 
 // Declares the grid variables of `slice`, the innermost changing fastest: NAME; of a chunked one NAME_block,
 // NAME_begin and NAME_end.
-std::string slice_variables(const Phase& phase);
+std::string slice_variables(const Phase& phase, const std::string& index_type = "int64_t");
 
 // Neighbouring nests share the loops that they begin with.
 class SliceLoops {

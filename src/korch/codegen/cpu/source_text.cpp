@@ -16,13 +16,28 @@ constexpr const char* kHead =
 typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 struct korch_kernel_context { void* const* args; void* scratch; const void* state; int32_t worker; };
-static inline int64_t index_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+)";
+
+constexpr const char* kIndexFunctions =
+    R"(static inline int64_t index_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 static inline int64_t index_mod(int64_t a, int64_t b) { int64_t r = a % b; return r < 0 ? r + b : r; }
 static inline int64_t index_abs(int64_t a) { return a < 0 ? -a : a; }
 static inline int64_t index_clamp(int64_t a, int64_t low, int64_t high) { return a < low ? low : a > high ? high : a; }
 static inline int64_t index_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t index_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline float splat_float(float x) { return x; }
+)";
+
+// Of the type of their first argument: 32 bits where that is enough.
+constexpr const char* kCudaIndexFunctions =
+    R"(template <class T> static inline T index_div(T a, int64_t b) { return a / (T)b - (a % (T)b < 0); }
+template <class T> static inline T index_mod(T a, int64_t b) { T r = a % (T)b; return r < 0 ? r + (T)b : r; }
+template <class T> static inline T index_abs(T a) { return a < 0 ? -a : a; }
+template <class T> static inline T index_clamp(T a, int64_t low, int64_t high) { return a < (T)low ? (T)low : a > (T)high ? (T)high : a; }
+template <class T> static inline T index_min(T a, int64_t b) { return a < (T)b ? a : (T)b; }
+template <class T> static inline T index_max(T a, int64_t b) { return a > (T)b ? a : (T)b; }
+)";
+
+constexpr const char* kFunctions = R"(static inline float splat_float(float x) { return x; }
 template <class T> static inline T fn_select(bool m, T a, T b) { return m ? a : b; }
 template <class T> static inline T fn_min(T a, T b) { return b < a ? b : a; }
 template <class T> static inline T fn_max(T a, T b) { return a < b ? b : a; }
@@ -490,7 +505,7 @@ std::string SourceText::as_cuda(std::string text) {
 }
 
 std::string SourceText::cuda_preamble() const {
-  std::string text = std::string(kHead) + kCudaDifference;
+  std::string text = std::string(kHead) + kCudaIndexFunctions + kFunctions + kCudaDifference;
   std::set<std::string> names;
   for (const auto& [name, lanes] : functions_)
     if (names.insert(name).second) text += scalar_function(name, true);
@@ -509,7 +524,7 @@ std::string SourceText::cuda_preamble() const {
 }
 
 std::string SourceText::preamble() const {
-  std::string text = std::string(kHead) + kDifference;
+  std::string text = std::string(kHead) + kIndexFunctions + kFunctions + kDifference;
   for (int lanes : lanes_) text += types_of_width(lanes);
   if (!lanes_.empty()) text += kMemoryAccess;
   for (int lanes : lanes_) text += functions_of_width(lanes) + masked_access(isa_, lanes);

@@ -15,9 +15,6 @@ Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
   if (!spec) return spec.refusal();
   if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};
   const tile::TileGraph& tiles = *spec.value().tiles;
-  for (const tile::Buffer& buffer : tiles.buffers)
-    if (is_small_float(buffer.type))
-      return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
   CudaKernel kernel;
   kernel.source = tile::print_cuda(tiles, symbol);
   for (size_t i = 0; i < tiles.phases.size(); ++i)

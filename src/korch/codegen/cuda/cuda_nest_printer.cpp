@@ -13,6 +13,8 @@ namespace korch::tile {
 namespace {
 
 constexpr int kWarp = 32;
+// Loads of several points before the first is used.
+constexpr const char* kInFlight = "#pragma unroll 4";
 constexpr int kQuad = 4;  // float32 elements that a thread loads or stores at once
 
 int64_t fixed_count(const std::vector<LoopVariable>& loops) {
@@ -31,9 +33,11 @@ bool never_meet(const TileGraph& graph, const Nest& nest) {
   });
 }
 
-// The loops with the one last along which neighbouring threads run, which vectors would.
-Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
+}  // namespace
+
+Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
   Nest result = nest;
+  if (nest.kind == NestKind::scatter) return result;
   const std::string fast = schedule.variable.empty() || schedule.across
                                ? choose_lanes(graph, phase, nest, kWarp).variable
                                : schedule.variable;
@@ -41,8 +45,6 @@ Nest ordered(const TileGraph& graph, const Phase& phase, const Nest& nest, const
     if (result.loops[i].name == fast) std::swap(result.loops[i], result.loops.back());
   return result;
 }
-
-}  // namespace
 
 void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
   const auto tile = held_.find(nest.stores[0].buffer);
@@ -52,20 +54,19 @@ void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
     print_held_product(nest, tile->second);
   else if (reader.buffer >= 0)
     print_held_map(nest, reader);
-  else if (nest.kind == NestKind::scatter)
-    print_scatter(nest);  // in its own order
   else
-    print_ordered(ordered(graph_, phase_, nest, schedule));
+    print_ordered(as_printed(graph_, phase_, nest, schedule));
   emitter_.close();
 }
 
 void CudaNestPrinter::print_ordered(const Nest& nest) {
   switch (nest.kind) {
     case NestKind::map:
-    case NestKind::scatter:
       return print_map(nest);
+    case NestKind::scatter:
+      return print_scatter(nest);
     case NestKind::reduce:
-      return fixed_count(nest.loops) >= kWarp ? print_reduce_by_thread(nest) : print_reduce_by_block(nest);
+      return print_reduce(nest);
     case NestKind::arg_reduce:
     case NestKind::scan:
       return print_reduce_by_thread(nest);
@@ -97,7 +98,7 @@ void CudaNestPrinter::open_points(const std::vector<LoopVariable>& loops, const 
   const bool chunked = std::any_of(loops.begin(), loops.end(), [&](const LoopVariable& loop) {
     return phase_.chunked(loop.name) != nullptr;
   });
-  const char* type = !chunked && fixed_count(loops) <= INT32_MAX ? "uint32_t" : "int64_t";
+  const std::string type = !chunked && fixed_count(loops) <= INT32_MAX ? "uint32_t" : emitter_.index_type();
   emitter_.open(fmt::format("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", type, point, first, count, step));
   if (loops.size() > 1) emitter_.line(fmt::format("{} {}_rest = {};", type, point, point));
   for (size_t i = loops.size(); i-- > 0;) {
@@ -110,7 +111,8 @@ void CudaNestPrinter::open_points(const std::vector<LoopVariable>& loops, const 
     std::string value = loops.size() > 1 ? point + "_rest" : point;
     if (i > 0) value = fmt::format("{} % {}", value, extent);
     if (width > 1) value = fmt::format("({}) * {}", value, width);
-    emitter_.line(fmt::format("const int64_t {} = {}{};", name, own ? name + "_begin + " : "", value));
+    emitter_.line(fmt::format("const {} {} = {}{};", emitter_.index_type(), name,
+                              own ? name + "_begin + " : "", value));
     if (i > 0) emitter_.line(fmt::format("{}_rest /= {};", point, extent));
   }
 }
@@ -154,6 +156,7 @@ void CudaNestPrinter::store_all(const std::vector<Store>& stores, bool quad) {
 void CudaNestPrinter::print_map(const Nest& nest) {
   const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
                     runs_in_quads(nest, nest.loops.back().name);
+  emitter_.line(kInFlight);
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
   if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
   store_all(nest.stores, quad);
@@ -203,14 +206,16 @@ void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile)
                 "splat_f32x4(0.0f)");
   for (const LoopVariable& loop : nest.reduced) {
     emitter_.line("#pragma unroll");
-    emitter_.open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", loop.name, loop.extent));
+    emitter_.open(
+        fmt::format("for ({2} {0} = 0; {0} < {1}; ++{0})", loop.name, loop.extent, emitter_.index_type()));
   }
   emitter_.line(fmt::format("f32x4 a[{}], b[{}];", high / kQuad, wide));
   const auto fill = [&](const char* to, int64_t blocks, const std::string& variable, const std::string& first,
                         int64_t step, int buffer, const Index& offset) {
     emitter_.line("#pragma unroll");
     emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", blocks));
-    emitter_.line(fmt::format("const int64_t {} = {}_{} + i * {};", variable, name, first, step));
+    emitter_.line(
+        fmt::format("const {} {} = {}_{} + i * {};", emitter_.index_type(), variable, name, first, step));
     emitter_.set_lanes(variable, kQuad, "");
     emitter_.line(
         fmt::format("{}[i] = {};", to, emitter_.stored(graph_.name(buffer), offset, DType::f32, true)));
@@ -235,7 +240,8 @@ void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader)
   std::string inside;
   int64_t below = tile.rows;
   for (const HeldReader::Row& row : reader.rows) {
-    emitter_.line(fmt::format("const int64_t {} = {} / {};", row.loop.name, rest, row.unit));
+    emitter_.line(
+        fmt::format("const {} {} = {} / {};", emitter_.index_type(), row.loop.name, rest, row.unit));
     if (row.loop.extent * row.unit < below)
       inside += fmt::format("{} < {} && ", row.loop.name, row.loop.extent);
     rest = fmt::format("{} % {}", rest, row.unit);
@@ -245,9 +251,9 @@ void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader)
   emitter_.line("#pragma unroll");
   emitter_.open(
       fmt::format("for (int j = 0; j < {}; ++j)", quad ? tile.thread_columns / kQuad : tile.thread_columns));
-  emitter_.line(quad ? fmt::format("const int64_t {} = {}_column + j * {};", column, name, tile.column_step())
-                     : fmt::format("const int64_t {} = {}_column + j / 4 * {} + j % 4;", column, name,
-                                   tile.column_step()));
+  const std::string first = fmt::format("const {} {} = {}_column", emitter_.index_type(), column, name);
+  emitter_.line(quad ? fmt::format("{} + j * {};", first, tile.column_step())
+                     : fmt::format("{} + j / 4 * {} + j % 4;", first, tile.column_step()));
   if (reader.column.extent < tile.columns) inside += fmt::format("{} < {} && ", column, reader.column.extent);
   emitter_.open(inside.empty() ? "" : "if (" + inside.substr(0, inside.size() - 4) + ")");
   if (quad) emitter_.set_lanes(column, kQuad, "");
@@ -288,12 +294,61 @@ void CudaNestPrinter::store_reduced(const Nest& nest, const std::string& value) 
   store(place, name);
 }
 
+// A thread per result, unless neighbouring threads would read far from each other and those along the
+// reduction beside each other, or results are few.
+void CudaNestPrinter::print_reduce(const Nest& nest) {
+  const DType type = graph_.pool[nest.stores[0].value].type;
+  const int64_t results = fixed_count(nest.loops), terms = fixed_count(nest.reduced);
+  const bool can_shuffle =
+      type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+  if (can_shuffle && terms >= kWarp && results >= kCudaThreads / kWarp && reads_along_reduced(nest))
+    return print_reduce_by_warp(nest);
+  return results >= kWarp ? print_reduce_by_thread(nest) : print_reduce_by_block(nest);
+}
+
+bool CudaNestPrinter::reads_along_reduced(const Nest& nest) const {
+  const std::string& along = nest.reduced.back().name;
+  const std::string fast = nest.loops.empty() ? "" : nest.loops.back().name;
+  int votes = fixed_count(nest.loops) < kWarp ? 1 : 0;
+  for (int id : graph_.pool.reachable(nest.roots())) {
+    const Expr& e = graph_.pool[id];
+    if (e.kind != ExprKind::load) continue;
+    const Index& offset = e.coords[0];
+    votes += offset.affine_in(along) && offset.stride(along) == 1 ? 1 : 0;
+    votes -= offset.affine_in(fast) && offset.stride(fast) == 1 ? 1 : 0;
+  }
+  return votes > 0;
+}
+
+// The threads of a warp on one kept element; their parts are combined in registers.
+void CudaNestPrinter::print_reduce_by_warp(const Nest& nest) {
+  const DType type = graph_.pool[nest.stores[0].value].type;
+  open_points(nest.loops, fmt::format("threadIdx.x / {}", kWarp), std::to_string(kCudaThreads / kWarp));
+  const std::string accumulator = emitter_.accumulator(nest.combine, type, 1, false);
+  emitter_.line(kInFlight);
+  open_points(nest.reduced, fmt::format("threadIdx.x % {}", kWarp), std::to_string(kWarp));
+  accumulate(nest, accumulator);
+  emitter_.close();
+  emitter_.open(fmt::format("for (int other = {}; other > 0; other /= 2)", kWarp / 2));
+  const std::string theirs = emitter_.fresh("theirs");
+  emitter_.line(fmt::format("const {} {} = __shfl_xor_sync(0xffffffffu, {}, other);", type_name(type, 1),
+                            theirs, accumulator));
+  emitter_.line(
+      fmt::format("{} = {};", accumulator, emitter_.combine(nest.combine, type, accumulator, theirs, 1)));
+  emitter_.close();
+  emitter_.open(fmt::format("if (threadIdx.x % {} == 0)", kWarp));
+  store_reduced(nest, accumulator);
+  emitter_.close();
+  emitter_.close();
+}
+
 // One kept element per thread.
 void CudaNestPrinter::print_reduce_by_thread(const Nest& nest) {
   const bool arg = nest.kind == NestKind::arg_reduce;
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
   const std::string accumulator =
       emitter_.accumulator(nest.combine, graph_.pool[nest.stores[0].value].type, 1, arg);
+  emitter_.line(kInFlight);
   open_points(nest.reduced, "0", "1");
   accumulate(nest, accumulator);
   emitter_.close();
@@ -309,6 +364,7 @@ void CudaNestPrinter::print_reduce_by_block(const Nest& nest) {
   emitter_.line(fmt::format("{0}* const {1} = ({0}*)parts;", type_name(type, 1), parts));
   open_points(nest.loops, "0", "1");
   const std::string accumulator = emitter_.accumulator(nest.combine, type, 1, false);
+  emitter_.line(kInFlight);
   open_points(nest.reduced, "threadIdx.x", std::to_string(kCudaThreads));
   accumulate(nest, accumulator);
   emitter_.close();

@@ -11,6 +11,9 @@
 
 namespace korch::tile {
 
+// The nest with that loop last along which neighbouring threads run; scatters keep their order.
+Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule);
+
 class CudaNestPrinter {
  public:
   CudaNestPrinter(const TileGraph& graph, const Phase& phase, const std::map<int, HeldTile>& held,
@@ -37,6 +40,9 @@ class CudaNestPrinter {
   void print_held_map(const Nest& nest, const HeldReader& reader);
   void accumulate(const Nest& nest, const std::string& accumulator);
   void store_reduced(const Nest& nest, const std::string& value);
+  void print_reduce(const Nest& nest);
+  bool reads_along_reduced(const Nest& nest) const;
+  void print_reduce_by_warp(const Nest& nest);
   void print_reduce_by_thread(const Nest& nest);
   void print_reduce_by_block(const Nest& nest);
 

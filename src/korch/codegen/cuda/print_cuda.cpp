@@ -3,15 +3,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/cpu/slice_loops.h"
 #include "korch/codegen/cuda/cuda_nest_printer.h"
 #include "korch/device/device.h"
+#include "korch/kernel/in_place.h"
 
 namespace korch::tile {
 namespace {
+
+// The most that an index, or a part of it, is away from 0 while it is computed.
+double magnitude(const Index& index) {
+  double most = std::abs(static_cast<double>(index.constant()));
+  for (const Index::Term& term : index.terms()) {
+    const Atom& atom = *term.atom;
+    double inside = std::max(std::abs(static_cast<double>(atom.range.low)),
+                             std::abs(static_cast<double>(atom.range.high)));
+    if (atom.kind != AtomKind::variable && atom.kind != AtomKind::dynamic)
+      inside = std::max({inside, magnitude(atom.arg), std::abs(static_cast<double>(atom.a)),
+                         std::abs(static_cast<double>(atom.b))});
+    most += std::abs(static_cast<double>(term.coefficient)) * inside;
+  }
+  return most;
+}
+
+// Whether 32 bits hold all that the phase computes of its variables: offsets, conditions, numbers of slices
+// and of points.
+bool fits_32_bits(const TileGraph& graph, const Phase& phase) {
+  double most = static_cast<double>(phase.slices());
+  const auto look = [&](const Index& index) { most = std::max(most, magnitude(index)); };
+  const auto look_at = [&](const Condition& condition) {
+    for (const Bound& bound : condition.bounds()) {
+      look(bound.index);
+      most = std::max(
+          {most, std::abs(static_cast<double>(bound.low)), std::abs(static_cast<double>(bound.high))});
+    }
+  };
+  for (const GridVariable& grid : phase.grid)
+    most = std::max(most, static_cast<double>(grid.count()) * static_cast<double>(grid.chunk));
+  for (const Nest& nest : phase.nests) {
+    double points = 1;
+    for (const std::vector<LoopVariable>* loops : {&nest.loops, &nest.reduced})
+      for (const LoopVariable& loop : *loops) points *= static_cast<double>(loop.extent);
+    most = std::max(most, points);
+    look_at(nest.anew);
+    look(nest.position);
+    for (const Store& store : nest.stores) {
+      look(store.offset);
+      look_at(store.condition);
+    }
+    for (int id : graph.pool.reachable(nest.roots())) {
+      const Expr& e = graph.pool[id];
+      for (const Index& index : e.coords) look(index);
+      look_at(e.condition);
+    }
+  }
+  constexpr double kMost = 1 << 30;  // and room for a step beyond
+  return most < kMost;
+}
 
 // What a nest reads and writes.
 struct Accesses {
@@ -71,11 +123,13 @@ class CudaPrinter {
         places_(scratch_places(graph, phase)),
         emitter_(graph.pool, spelling(), source),
         loops_(phase_, emitter_),
+        index_type_(fits_32_bits(graph, phase_) ? "int" : "int64_t"),
         nests_(graph, phase_, places_.held, emitter_, source) {}
 
   std::string print(const std::string& symbol) {
     std::string body;
     emitter_.set_output(&body, "    ");
+    emitter_.set_index_type(index_type_);
     emitter_.set_lanes("", 1, "");
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       loops_.enter(phase_.nests[i].around);
@@ -85,20 +139,28 @@ class CudaPrinter {
     loops_.leave();
     std::string parameters;
     for (size_t i = 0; i < graph_.buffers.size(); ++i)
-      if (graph_.buffers[i].role != BufferRole::scratch)
-        parameters +=
-            fmt::format("{}* {}, ", element_type(graph_.buffers[i].type), graph_.name(static_cast<int>(i)));
+      if (graph_.buffers[i].role != BufferRole::scratch) parameters += parameter(static_cast<int>(i)) + ", ";
     return SourceText::as_cuda(fmt::format(R"(
 extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspace) {{
-{}  for (int64_t slice = blockIdx.x; slice < {}; slice += gridDim.x) {{
+{}  for ({} slice = blockIdx.x; slice < {}; slice += gridDim.x) {{
 {}{}  }}
 }}
 )",
-                                           kCudaThreads, symbol, parameters, scratch(), phase_.slices(),
-                                           slice_variables(phase_), body));
+                                           kCudaThreads, symbol, parameters, scratch(), index_type_,
+                                           phase_.slices(), slice_variables(phase_, index_type_), body));
   }
 
  private:
+  // What is only read, and shares no memory with a result, may be read by way of the cache for such data.
+  std::string parameter(int buffer) const {
+    const BufferRole role = graph_.buffers[buffer].role;
+    bool is_alone = role == BufferRole::constant || role == BufferRole::input;
+    if (role == BufferRole::input)
+      for (const auto& [input, output] : in_place_pairs(graph_)) is_alone = is_alone && input != buffer;
+    return fmt::format("{}{}* {}{}", is_alone ? "const " : "", element_type(graph_.buffers[buffer].type),
+                       is_alone ? "__restrict__ " : "", graph_.name(buffer));
+  }
+
   MemorySpelling spelling() const {
     MemorySpelling memory;
     memory.pointer = [this](int buffer) { return graph_.name(buffer); };
@@ -137,10 +199,10 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
       const std::string name = graph_.name(buffer);
       const int64_t across = tile.columns / tile.thread_columns;
       text += fmt::format(
-          "  f32x4 {0}[{1}][{2}];\n  const int64_t {0}_row = threadIdx.x / {3} * 4, {0}_column = threadIdx.x "
-          "% "
-          "{3} * 4;\n",
-          name, tile.thread_rows, tile.thread_columns / 4, across);
+          "  f32x4 {0}[{1}][{2}];\n  const {4} {0}_row = threadIdx.x / {3} * 4, {0}_column = threadIdx.x % "
+          "{3} "
+          "* 4;\n",
+          name, tile.thread_rows, tile.thread_columns / 4, across, index_type_);
     }
     return text;
   }
@@ -151,6 +213,7 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
   const ScratchPlaces places_;
   BodyEmitter emitter_;
   SliceLoops loops_;
+  const std::string index_type_;
   CudaNestPrinter nests_;
   Accesses since_barrier_;
 };

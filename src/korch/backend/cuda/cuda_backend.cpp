@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "korch/backend/backend.h"
+#include "korch/backend/cuda/cuda_parts.h"
+#include "korch/backend/cuda/nvrtc.h"
+#include "korch/base/error.h"
+#include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
+#include "korch/codegen/cuda/cost_model.h"
+
+namespace korch {
+namespace {
+
+class CudaBackend : public Backend {
+ public:
+  std::string missing() const override { return Nvrtc::get().missing(); }
+
+  std::string obstacle(const Device&) const override { return "korch does not measure on GPUs yet"; }
+
+  std::optional<double> modelled_us(const KernelSpec& spec, const Device& device) const override {
+    if (!spec.tiles) return std::nullopt;
+    return tile::cuda_model_us(*spec.tiles, device);
+  }
+
+  std::vector<BackendPart> parts() const override {
+    const Nvrtc& nvrtc = Nvrtc::get();
+    return {{"GPU compiler", "cuda_compiler",
+             nvrtc.missing().empty() ? "NVRTC " + nvrtc.version() : "none: " + nvrtc.missing()}};
+  }
+
+  std::string compiler() const override {
+    return missing().empty() ? "NVRTC " + Nvrtc::get().version() + nvrtc_options() : "";
+  }
+
+  std::string compile_command(const Device& device) const override {
+    return fmt::format("nvcc -cubin -arch={}{} -x cu", device.code, nvrtc_options());
+  }
+
+  std::vector<TextFile> reproducer(const ReproducedKernel&, const Device&) const override {
+    throw Error(ErrorKind::unsupported, "a kernel of a GPU is not shown by itself yet");
+  }
+
+  std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
+                                           const Device& device) const override {
+    std::vector<std::optional<Result<std::string>>> made(sources.size());
+    run_in_parallel(sources.size(), usable_cpus(),
+                    [&](size_t i) { made[i] = Nvrtc::get().compile(sources[i], device.code); });
+    std::vector<Result<std::string>> objects;
+    for (std::optional<Result<std::string>>& object : made) objects.push_back(std::move(*object));
+    return objects;
+  }
+
+  std::unique_ptr<Meter> meter(const Device& device, int64_t) const override {
+    throw Error(ErrorKind::unsupported, obstacle(device));
+  }
+
+  PeakSamples sample_peaks(const Device& device, int) const override {
+    throw Error(ErrorKind::unsupported, obstacle(device));
+  }
+
+  PackageReport write(const PackageInput& input, const std::string& path,
+                      const std::function<void()>& constants_are_written) const override {
+    return write_gpu_library(input, path, constants_are_written);
+  }
+};
+
+}  // namespace
+
+const Backend& cuda_backend() {
+  static const CudaBackend backend;
+  return backend;
+}
+
+}  // namespace korch

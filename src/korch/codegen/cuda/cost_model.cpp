@@ -1,0 +1,176 @@
+#include "korch/codegen/cuda/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "korch/codegen/cuda/cuda_nest_printer.h"
+#include "korch/codegen/cuda/print_cuda.h"
+
+namespace korch::tile {
+namespace {
+
+// Of the hardware and of the text that print_cuda writes; guesses until kernels are measured, but for the
+// products' (docs/results/cuda.md).
+constexpr double kSectorBytes = 32;                  // that a load moves at least
+constexpr double kInstructions_per_flop_unit = 0.5;  // a multiply-add is one
+constexpr double kIndexInstructions = 12;            // 64-bit offset of an access
+constexpr double kLoopInstructions = 8;              // of a point: its variables, by division
+constexpr double kLoad_us = 0.55;                    // from memory, nothing else in flight
+constexpr double kShared_us = 0.02;                  // from shared memory
+constexpr double kCall_us = 0.004;                   // a dependent instruction
+constexpr double kBarrier_us = 0.02;
+constexpr double kLaunchLatency_us = 2;  // from the first block's begin to the last one's end, at least
+constexpr double kHeldShare = 0.6;       // of the peak that held products reach
+constexpr double kMemoryShare = 0.85;    // of the data sheet's bandwidth
+constexpr int64_t kThreadsOfMultiprocessor = 2048;
+
+// What a nest does in one slice.
+struct NestWork {
+  double instructions = 0;  // of all threads
+  double bytes = 0;         // to and from global memory, in sectors
+  double latency_us = 0;    // of the thread with the most to do, alone
+  double held_flops = 0;
+};
+
+double product_of(const std::vector<LoopVariable>& loops, const Phase& phase) {
+  double count = 1;
+  for (const LoopVariable& loop : loops) {
+    const GridVariable* chunked = phase.chunked(loop.name);
+    count *= static_cast<double>(chunked != nullptr ? std::min(chunked->chunk, loop.extent) : loop.extent);
+  }
+  return count;
+}
+
+// How often the nest runs in a slice.
+double times_of(const Nest& nest, const Phase& phase) {
+  double times = 1;
+  for (const OuterLoop& loop : nest.around) {
+    const GridVariable* chunked = phase.chunked(loop.variable.name);
+    times *= static_cast<double>(chunked != nullptr ? std::min(chunked->chunk, loop.high - loop.low)
+                                                    : loop.high - loop.low);
+  }
+  return times;
+}
+
+class PhaseModel {
+ public:
+  PhaseModel(const ScheduledGraph& graph, size_t phase, const Device& device)
+      : graph_(graph),
+        phase_(graph.phases[phase]),
+        schedule_(graph.schedule[phase]),
+        held_(held_tiles(graph, phase, kCudaThreads)),
+        device_(device) {}
+
+  double us() const {
+    NestWork slice;
+    for (size_t i = 0; i < phase_.nests.size(); ++i) {
+      const Nest& nest = phase_.nests[i];
+      const double times = times_of(nest, phase_);
+      const NestWork once = work_of(nest, schedule_[i]);
+      slice.instructions += times * once.instructions;
+      slice.bytes += times * once.bytes;
+      slice.latency_us += times * (once.latency_us + kBarrier_us);
+      slice.held_flops += times * once.held_flops;
+    }
+    const double slices = static_cast<double>(phase_.slices());
+    const double lanes_per_us = device_.flops_per_us * kInstructions_per_flop_unit;
+    const double compute =
+        (slices * slice.instructions + slices * slice.held_flops * kInstructions_per_flop_unit / kHeldShare) /
+        (lanes_per_us * share_of_device(slices));
+    const double memory = slices * slice.bytes / (device_.memory.back().bytes_per_us * kMemoryShare);
+    // Slices of ordered variables follow one another in one block.
+    const double waves = phase_.rounds() > 1 ? slices : std::ceil(slices / static_cast<double>(at_once()));
+    return device_.launch_us + std::max({kLaunchLatency_us, compute, memory, waves * slice.latency_us});
+  }
+
+ private:
+  int64_t shared_bytes() const {
+    int64_t bytes = 0;
+    for (const Buffer& buffer : graph_.buffers)
+      if (buffer.role == BufferRole::scratch && buffer.bytes() <= kCudaSharedBytes) bytes += buffer.bytes();
+    return std::min(bytes, kCudaSharedBytes);
+  }
+
+  // Blocks that run at the same time.
+  int64_t at_once() const {
+    int64_t blocks = kThreadsOfMultiprocessor / kCudaThreads;
+    if (const int64_t shared = shared_bytes(); shared > 0)
+      blocks = std::min(blocks, std::max<int64_t>(1, device_.memory.front().bytes / shared));
+    return blocks * device_.workers;
+  }
+
+  // Of the multiprocessors that have a block.
+  double share_of_device(double slices) const {
+    return std::min(1.0, (phase_.rounds() > 1 ? 1.0 : slices) / device_.workers);
+  }
+
+  bool is_global(int buffer) const { return graph_.buffers[buffer].role != BufferRole::scratch; }
+
+  // Bytes that an access of one element moves, where neighbouring threads differ in `fast`.
+  double bytes_of(int buffer, const Index& offset, const std::string& fast) const {
+    const double size = static_cast<double>(size_bytes(graph_.buffers[buffer].type));
+    if (!offset.affine_in(fast)) return kSectorBytes;
+    const double stride = static_cast<double>(std::abs(offset.stride(fast)));
+    return stride == 0 ? size / 32 : std::min(kSectorBytes, stride * size);
+  }
+
+  NestWork work_of(const Nest& nest, const NestSchedule& schedule) const {
+    NestWork work;
+    const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
+    if (held_.count(nest.stores[0].buffer) != 0) {
+      work.held_flops = 2 * points * reduced;
+      work.latency_us = reduced * kShared_us / 4;
+      return work;
+    }
+    const Nest in_order = as_printed(graph_, phase_, nest, schedule);
+    const bool by_block = in_order.kind == NestKind::reduce && points < 32;
+    const bool alone = in_order.kind == NestKind::scatter;
+    const std::vector<LoopVariable>& along = by_block ? in_order.reduced : in_order.loops;
+    const std::string fast = along.empty() ? "" : along.back().name;
+    const double threads = alone ? 1 : std::min<double>(kCudaThreads, by_block ? reduced : points);
+    const double all = points * reduced;
+    const double each = std::ceil(all / threads);  // points of a thread, one after the other
+    double per_point = kLoopInstructions, wait_us = kCall_us;
+    for (int id : graph_.pool.reachable(in_order.roots())) {
+      const Expr& e = graph_.pool[id];
+      const bool runs_in_reduced = depends(id, in_order.reduced);
+      const double share = in_order.reduced.empty() || runs_in_reduced ? 1 : 1 / reduced;
+      if (e.kind == ExprKind::call) per_point += share;
+      if (e.kind != ExprKind::load) continue;
+      per_point += kIndexInstructions * share;
+      if (is_global(e.buffer)) work.bytes += all * share * bytes_of(e.buffer, e.coords[0], fast);
+      wait_us = std::max(wait_us, share * (is_global(e.buffer) ? kLoad_us : kShared_us));
+    }
+    for (const Store& store : in_order.stores) {
+      const double share = in_order.reduced.empty() ? 1 : 1 / reduced;
+      per_point += kIndexInstructions * share;
+      if (is_global(store.buffer)) work.bytes += all * share * bytes_of(store.buffer, store.offset, fast);
+    }
+    work.instructions = all * per_point * 32 / std::min(32.0, threads);  // a warp has 32 lanes, used or not
+    work.latency_us = each * (wait_us + per_point * kCall_us / 4);
+    return work;
+  }
+
+  bool depends(int id, const std::vector<LoopVariable>& loops) const {
+    const std::set<std::string>& names = graph_.pool.variables(id);
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const LoopVariable& loop) { return names.count(loop.name) != 0; });
+  }
+
+  const ScheduledGraph& graph_;
+  const Phase& phase_;
+  const std::vector<NestSchedule>& schedule_;
+  const std::map<int, HeldTile> held_;
+  const Device& device_;
+};
+
+}  // namespace
+
+double cuda_model_us(const ScheduledGraph& graph, const Device& device) {
+  double us = 0;
+  for (size_t phase = 0; phase < graph.phases.size(); ++phase) us += PhaseModel(graph, phase, device).us();
+  return us;
+}
+
+}  // namespace korch::tile

@@ -1,0 +1,80 @@
+#include "korch/codegen/cuda/emulated_text.h"
+
+#include <fmt/format.h>
+
+namespace korch::tile {
+namespace {
+
+constexpr const char* kCudaNames = R"(#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
+struct emulated_dimension { unsigned x; };
+extern "C" {
+emulated_dimension threadIdx, blockIdx, gridDim;
+void (*emulated_barrier)();
+void (*emulated_warp)();
+double acos(double), acosh(double), asin(double), asinh(double), atan(double), atanh(double), ceil(double), cos(double),
+    cosh(double), erf(double), exp(double), expm1(double), fabs(double), floor(double), fmod(double, double), log(double),
+    log1p(double), pow(double, double), rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(double),
+    trunc(double);
+float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), atanhf(float), ceilf(float),
+    copysignf(float, float), cosf(float), coshf(float), erff(float), expf(float), expm1f(float), fabsf(float),
+    floorf(float), fmodf(float, float), logf(float), log1pf(float), powf(float, float), rintf(float), sinf(float),
+    sinhf(float), sqrtf(float), tanf(float), tanhf(float), truncf(float);
+}
+static inline void __syncthreads() { emulated_barrier(); }
+// Threads of a warp show each other a value, and go on when all have read.
+static unsigned long long emulated_shown[1024];
+template <class T> T __shfl_xor_sync(unsigned, T value, int other) {
+  __builtin_memcpy(&emulated_shown[threadIdx.x], &value, sizeof value);
+  emulated_warp();
+  __builtin_memcpy(&value, &emulated_shown[threadIdx.x ^ other], sizeof value);
+  emulated_warp();
+  return value;
+}
+#pragma clang fp contract(off)
+static inline float __fsub_rn(float a, float b) { return a - b; }
+static inline double __dsub_rn(double a, double b) { return a - b; }
+#pragma clang fp contract(fast)
+static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
+static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
+)";
+
+// A kernel with its arguments from an array, as a launch passes them.
+constexpr const char* kEntries = R"(
+template <class T, T... places> struct emulated_places {};
+template <class... Types, int... places>
+void emulated_call(void (*kernel)(Types...), void* const* arguments, emulated_places<int, places...>) {
+  kernel((Types)arguments[places]...);
+}
+template <class... Types> void emulated_call(void (*kernel)(Types...), void* const* arguments) {
+  emulated_call(kernel, arguments, __make_integer_seq<emulated_places, int, sizeof...(Types)>());
+}
+template <class... Types> unsigned emulated_count(void (*)(Types...)) { return sizeof...(Types); }
+)";
+
+}  // namespace
+
+std::string emulated_entry(const std::string& symbol) {
+  return "emulated_" + symbol;
+}
+
+std::string emulated_parameters(const std::string& symbol) {
+  return "emulated_parameters_" + symbol;
+}
+
+std::string emulated_text(const std::string& cuda, const std::vector<std::string>& symbols) {
+  std::string text = kCudaNames + cuda + kEntries;
+  for (const std::string& symbol : symbols)
+    text += fmt::format(
+        "extern \"C\" void {}(void* const* arguments) {{ emulated_call({}, arguments); }}\n"
+        "extern \"C\" unsigned {}() {{ return emulated_count({}); }}\n",
+        emulated_entry(symbol), symbol, emulated_parameters(symbol), symbol);
+  return text;
+}
+
+}  // namespace korch::tile
