@@ -28,7 +28,8 @@ class Gpu : public Cli {
   }
 
   int compile_for_gpu(const std::string& model, const std::string& more = "--emulation") {
-    return compile(model, "--target sm_90 --no-measure " + more);
+    return run("compile " + path(model) + " -o " + path("m.so") +
+               " --no-profile-db --target sm_90 --no-measure " + more);
   }
 
   // Two branches that may run at the same time, products, a softmax; 4 x 4 x 8 x 8 to 4 x 10.
@@ -66,7 +67,7 @@ TEST_F(Gpu, AnExecutableIsRightOnAnEmulatedOne) {
     EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
     EXPECT_EQ(run("explain " + path("m.so")), 0) << err_;
     EXPECT_TRUE(says("sm_90")) << out_;
-    EXPECT_EQ(run("run " + path("m.so") + " --profile"), 0) << err_;
+    EXPECT_EQ(run("explain --run " + path("m.so")), 0) << err_;
   }
 }
 
@@ -91,7 +92,7 @@ TEST_F(Gpu, IndicesOutOfRange) {
 }
 
 template <typename Function>
-Function* function_of(void* library, const char* name, Function*) {
+Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
@@ -101,10 +102,10 @@ TEST_F(Gpu, RunsInAStreamOnItsOwnMemory) {
   ASSERT_EQ(compile_for_gpu("branches.onnx", "--emulation --strategy greedy"), 0) << err_;
   void* library = ::dlopen(path("m.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << ::dlerror();
-  const auto create = function_of(library, "korch_create_with", &korch_create_with);
-  const auto run = function_of(library, "korch_run_with", &korch_run_with);
-  const auto wait = function_of(library, "korch_wait", &korch_wait);
-  const auto destroy = function_of(library, "korch_free", &korch_free);
+  const auto create = function_of<decltype(korch_create_with)>(library, "korch_create_with");
+  const auto run = function_of<decltype(korch_run_with)>(library, "korch_run_with");
+  const auto wait = function_of<decltype(korch_wait)>(library, "korch_wait");
+  const auto destroy = function_of<decltype(korch_free)>(library, "korch_free");
   korch_instance* network = nullptr;
   korch_options second = {};
   second.struct_size = sizeof second;
@@ -140,7 +141,7 @@ TEST_F(Gpu, ARangeOfShapes) {
   b.node("Softmax", {"m"}, {"y"});
   write_model("range.onnx", b);
   ASSERT_EQ(compile_for_gpu("range.onnx", "--emulation --shape n=1..9"), 0) << err_;
-  EXPECT_EQ(run("verify " + path("range.onnx") + " " + path("m.so")), 0) << err_;
+  EXPECT_EQ(run("verify " + path("range.onnx") + " " + path("m.so") + " --shape n=1..9"), 0) << err_;
 }
 
 }  // namespace

@@ -25,9 +25,10 @@ TEST_F(Machine, EveryTargetIsInHelpManualAndCompletion) {
       EXPECT_NE(plain.find(target), std::string::npos) << target << " in " << words << ":\n" << out_;
   }
   for (const std::string& target : target_names())
-    if (!gpu_named(target) && target != "cuda")
+    if (!gpu_named(target) && target != "cuda") {
       EXPECT_EQ(compile("m.onnx", "--no-measure --no-verify --strategy greedy --target " + target), 0)
           << err_;
+    }
   expect_refused(compile_arguments("m.onnx", "--target x86-64-v9"), 2, target_names());
 }
 

@@ -137,6 +137,8 @@ const char* text(rt::RunError error) {
       return "the library refuses its call";
     case rt::RunError::index_out_of_range:
       return "an index is out of range";
+    case rt::RunError::gpu_failed:
+      return "a GPU failed";
     case rt::RunError::library_failed:
       return "the library fails";
     case rt::RunError::unknown_code:

@@ -87,7 +87,7 @@ struct Network {
 extern "C" {
 korch::rt::Network c_api_network;
 extern const korch::rt::Model korch_model __attribute__((alias("c_api_network")));
-const korch_model_info korch_info = {KORCH_API_VERSION,
+extern const korch_model_info korch_info = {KORCH_API_VERSION,
                                      "x86-64",
                                      2,
                                      1,

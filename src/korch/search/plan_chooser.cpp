@@ -61,9 +61,9 @@ class PlanChooser {
     book_.take_quick_costs();
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
-    if (!solved.solution.chosen.empty() && options_.budget_s == 0) {
+    if (options_.measure && !solved.solution.chosen.empty() && options_.budget_s == 0) {
       run_whole(columns_, costs_, contests_, {rival_.chosen, unchanged_.chosen, solved.others}, memo);
-      if (options_.measure && options_.other_schedules) reschedule(memo);
+      if (options_.other_schedules) reschedule(memo);
     }
     if (options_.measure && memo.measured > 0) memo.disturbed = disturbance(watch.load());
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
