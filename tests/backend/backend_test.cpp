@@ -29,7 +29,7 @@ TEST(Backends, AreFoundByTheKindOfDevice) {
   Device device;
   device.kind = "abacus";
   expect_unsupported([&] { backend_of(device); }, "'abacus'");
-  expect_unsupported([&] { backend_of(cuda_device()); }, "'cuda'");
+  EXPECT_EQ(&backend_of(cuda_device()), &cuda_backend());
 }
 
 // Text needs no backend, and is the device's own.

@@ -74,7 +74,7 @@ def everything_goes_wrong(folder):
         f.write(struct.pack("<f", 1e6))
     # Job 1 has expectations of its own or job 0's; its fault comes first.
     image = os.path.join(path, "%d.emulated.gz" % jobs[1]["image"])
-    text, count = re.subn(r"\n  for \(int64_t slice", "\n  if (threadIdx.x == 0) __syncthreads();\n  for (int64_t slice",
+    text, count = re.subn(r"\n  for \((int|int64_t) slice", "\n  if (threadIdx.x == 0) __syncthreads();\n  for (\\1 slice",
                           gzip.decompress(open(image, "rb").read()).decode(), count=1)
     expect(count == 1, "the kernel's text has its loop over slices")
     with gzip.open(image, "wb") as f:
