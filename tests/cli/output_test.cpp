@@ -143,7 +143,7 @@ TEST_F(Output, DiffTellsWhereNetworksDiffer) {
 TEST_F(Output, DoctorIsReadByPeople) {
   ASSERT_EQ(run("doctor --threads 1"), 0) << err_;
   for (const char* part :
-       {"Processor ", "1 thread\n", "Arithmetic ", "L3 ", "GFLOP/s", "Compiler ", "CUDA ", "Database "})
+       {"Processor ", "1 thread\n", "Arithmetic ", "L3 ", "GFLOP/s", "Compiler ", "GPU  ", "Database "})
     EXPECT_TRUE(says(part)) << part << " in: " << out_;
   EXPECT_FALSE(says("flops_per_us")) << out_;
 }

@@ -40,6 +40,20 @@ TEST(Schedule, MustFitItsGraph) {
   EXPECT_EQ(structural_fault(graph), "phases without a schedule");
 }
 
+TEST(Schedule, MatrixUnitsMakeProductsInRegisters) {
+  const auto product = [](const std::string& schedule) {
+    return "kernel {\n  in0: f32[512]\n  in1: f32[512]\n  out0: f32[1024]\n  phase {\n"
+           "    reduce add r in 32, c in 32 over k in 16" +
+           schedule +
+           " {\n      %0 = in0[k * 32 + r]\n      %1 = in1[c + k * 32]\n      %2 = f32 mul(%0, %1)\n"
+           "      out0[c + r * 32] <- %2\n    }\n  }\n}\n";
+  };
+  for (const char* schedule : {" registers", " registers matrix 1", " registers matrix 3"})
+    EXPECT_EQ(print(parse_tile_graph(product(schedule))), product(schedule));
+  for (const char* schedule : {" matrix 3", " registers matrix 2"})
+    EXPECT_THROW(parse_tile_graph(product(schedule)), Error) << schedule;
+}
+
 TEST(Schedule, SegmentsAreThoseOfTheLanes) {
   const std::string body =
       " {\n      %0 = in0[i0 * 16 + i1]\n      out0[i0 * 16 + i1] <- %0\n      segment i1 in 0..16 {\n"

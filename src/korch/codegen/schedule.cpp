@@ -21,7 +21,9 @@ struct Text {
     return fmt::format("{},{},{}", static_cast<int>(s.shared), s.steps, tile(s.tile));
   }
   std::string operator()(const StagedSchedule& s) const {
-    return fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
+    std::string text = fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
+    if (s.matrix_units != 0) text += fmt::format(",matrix {}", s.matrix_units);
+    return text;
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };
@@ -32,7 +34,7 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
-  int64_t operator()(const StagedSchedule& s) const { return s.columns; }
+  int64_t operator()(const StagedSchedule& s) const { return s.columns + s.matrix_units; }
 };
 
 }  // namespace

@@ -43,9 +43,11 @@ struct RecurrenceSchedule {
   bool operator==(const RecurrenceSchedule&) const = default;
 };
 
-// Family staged: a thread block's tile, and the terms that it multiplies at a time.
+// Family staged: a thread block's tile, the terms that it multiplies at a time, and
+// NestSchedule::matrix_units.
 struct StagedSchedule {
   int64_t rows = 64, columns = 64, k_tile = 16;
+  int matrix_units = 0;
   bool operator==(const StagedSchedule&) const = default;
 };
 

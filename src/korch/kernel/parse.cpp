@@ -188,7 +188,7 @@ class Parser : TileTokens {
 
   static bool begins_option(const std::string& text) {
     for (const char* option : {"over", "rank", "folding", "at", "by", "anew", "lanes", "transposed",
-                               "registers", "prefetch", "partition", "jam"})
+                               "registers", "matrix", "prefetch", "partition", "jam"})
       if (text == option) return true;
     return false;
   }
@@ -284,6 +284,8 @@ class Parser : TileTokens {
       schedule.transposed = word();
     }
     schedule.registers = accept_word("registers");
+    if (accept_word("matrix"))
+      schedule.matrix_units = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
     while (accept_word("prefetch")) {
       const bool rows = accept_word("rows");
       if (!rows) expect("columns");

@@ -18,6 +18,9 @@ struct NestSchedule {
   std::string transposed = {};  // not empty: loads run along this one, and blocks are transposed in registers
   // Of a product (kernel/product.h): all results stay in registers from the first term to the last.
   bool registers = false;
+  // Of such a product of float32, on a GPU's matrix units: how many products of tf32 (11 bits) make one of
+  // float32; 1 or 3. 0: by multiply-adds.
+  int matrix_units = 0;
   bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
   bool prefetch_columns = false;  // and the columns of the next block, by all tiles of this one together
   std::vector<std::string> partitioned = {};  // map: along which conditions are decided (kernel/partition.h)

@@ -1,5 +1,6 @@
 // The program of a build without the CPU backend: what it plans, and what it refuses by name.
 #include "../cli.h"
+#include "korch/backend/cuda/nvrtc.h"
 #include "korch/base/json.h"
 
 namespace korch {
@@ -38,6 +39,17 @@ TEST_F(WithoutCpu, RefusesWhatNeedsACompiler) {
                  {kMissing, "--no-measure"});
   EXPECT_EQ(files().count("m.so"), 0u);
   EXPECT_EQ(run("compile " + path("m.onnx") + " --no-profile-db --stop-after columns"), 0) << err_;
+}
+
+TEST_F(WithoutCpu, WritesExecutablesForGpus) {
+  if (!Nvrtc::get().missing().empty()) GTEST_SKIP() << Nvrtc::get().missing();
+  const std::string compile_for_gpu =
+      "compile " + path("m.onnx") + " -o " + path("m.so") + " --no-profile-db --target sm_80 --no-measure";
+  expect_refused(compile_for_gpu + " --emulation", 4, {kMissing, "--emulation"});
+  EXPECT_EQ(files().count("m.so"), 0u);
+  ASSERT_EQ(run(compile_for_gpu), 0) << err_;
+  EXPECT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_TRUE(says("sm_80")) << out_;
 }
 
 TEST_F(WithoutCpu, TheDoctorSaysWhatIsMissing) {

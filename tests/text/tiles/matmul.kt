@@ -356,6 +356,38 @@ graph {
   output %y "y"
 }
 // EXPECT:
+staged(64,64,16,matrix 3) rm->rm
+kernel {
+  in0: f32[2048]
+  const0: f32[2048] packed columns(1, 1, 64, 64)
+  out0: f32[4096]
+  s0: f32[1152] at 0
+  s1: f32[1152] at 4608
+  s2: f32[4096] at 9216
+  scratch 25600
+  phase {
+    for k_tile in 2 {
+      map k in 16, ry in 1, rx in 64 lanes 4 along k {
+        %0 = in0[k + k_tile * 16 + rx * 32]
+        s0[k * 72 + rx] <- %0
+      }
+      map k in 16, c in 64 lanes 4 along c {
+        %0 = const0[c + k * 64 + k_tile * 1024]
+        s1[c + k * 72] <- %0
+      }
+      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers matrix 3 {
+        %0 = s0[k * 72 + r]
+        %1 = s1[c + k * 72]
+        %2 = f32 mul(%0, %1)
+        s2[c + r * 64] <- %2
+      }
+    }
+    map ry in 1, rx in 64, c in 64 {
+      %0 = s2[c + rx * 64]
+      out0[c + rx * 64] <- %0
+    }
+  }
+}
 staged(64,64,16) rm->rm
 kernel {
   in0: f32[2048]

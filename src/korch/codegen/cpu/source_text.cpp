@@ -504,6 +504,27 @@ std::string SourceText::as_cuda(std::string text) {
   return text;
 }
 
+// Products of 16 x 8 by 8 x 8 elements of tf32, shared out to the threads of a warp as the PTX manual's
+// mma.m16n8k8 has them. An infinity or a NaN has no small part, and what would round to an infinity is cut
+// off. The emulator has a product of its own.
+constexpr const char* kCudaMatrixUnits =
+    R"(static inline void split_tf32(float x, uint32_t& big, uint32_t& small) {
+  const uint32_t bits = __float_as_uint(x);
+  const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+  big = (bits + 0x1000u) & 0xffffe000u;
+  if ((big & 0x7f800000u) == 0x7f800000u) big = bits & 0xffffe000u;
+  if (x != x) big = 0x7fc00000u;
+  small = is_finite ? (__float_as_uint(x - __uint_as_float(big)) + 0x1000u) & 0xffffe000u : 0u;
+}
+#ifndef KORCH_EMULATED
+static inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#endif
+)";
+
 std::string SourceText::cuda_preamble() const {
   std::string text = std::string(kHead) + kCudaIndexFunctions + kFunctions + kCudaDifference;
   std::set<std::string> names;
@@ -519,6 +540,7 @@ std::string SourceText::cuda_preamble() const {
       if (lanes > 1 && !scalar_function(name, true).empty())
         text += replace_all(kCudaQuadFunction, "$F", name);
   }
+  if (matrix_units_) text += kCudaMatrixUnits;
   text = replace_all(std::move(text), "static inline", "static __device__ __forceinline__");
   return as_cuda(std::move(text));
 }

@@ -22,6 +22,7 @@ class SourceText {
  public:
   explicit SourceText(Isa isa) : isa_(isa) {}
 
+  void use_matrix_units() { matrix_units_ = true; }
   void use_lanes(int lanes) {
     if (lanes > 1) lanes_.insert(lanes);
   }
@@ -38,6 +39,7 @@ class SourceText {
  private:
   Isa isa_;
   std::set<int> lanes_;
+  bool matrix_units_ = false;
   std::set<std::pair<std::string, int>> functions_;
 };
 

@@ -14,14 +14,15 @@ namespace {
 // products' (docs/results/cuda.md).
 constexpr double kSectorBytes = 32;                  // that a load moves at least
 constexpr double kInstructions_per_flop_unit = 0.5;  // a multiply-add is one
-constexpr double kIndexInstructions = 12;            // 64-bit offset of an access
+constexpr double kIndexInstructions = 6;             // offset of an access
 constexpr double kLoopInstructions = 8;              // of a point: its variables, by division
-constexpr double kLoad_us = 0.55;                    // from memory, nothing else in flight
+constexpr double kLoad_us = 0.55 / 4;                // from memory, four in flight
 constexpr double kShared_us = 0.02;                  // from shared memory
 constexpr double kCall_us = 0.004;                   // a dependent instruction
 constexpr double kBarrier_us = 0.02;
 constexpr double kLaunchLatency_us = 2;  // from the first block's begin to the last one's end, at least
 constexpr double kHeldShare = 0.6;       // of the peak that held products reach
+constexpr double kMatrixShare = 1.2;     // with three products of tf32 in place of each
 constexpr double kMemoryShare = 0.85;    // of the data sheet's bandwidth
 constexpr int64_t kThreadsOfMultiprocessor = 2048;
 
@@ -30,7 +31,7 @@ struct NestWork {
   double instructions = 0;  // of all threads
   double bytes = 0;         // to and from global memory, in sectors
   double latency_us = 0;    // of the thread with the most to do, alone
-  double held_flops = 0;
+  double held_flops = 0;    // of held products, as many as the peak would do in that time
 };
 
 double product_of(const std::vector<LoopVariable>& loops, const Phase& phase) {
@@ -76,7 +77,7 @@ class PhaseModel {
     const double slices = static_cast<double>(phase_.slices());
     const double lanes_per_us = device_.flops_per_us * kInstructions_per_flop_unit;
     const double compute =
-        (slices * slice.instructions + slices * slice.held_flops * kInstructions_per_flop_unit / kHeldShare) /
+        (slices * slice.instructions + slices * slice.held_flops * kInstructions_per_flop_unit) /
         (lanes_per_us * share_of_device(slices));
     const double memory = slices * slice.bytes / (device_.memory.back().bytes_per_us * kMemoryShare);
     // Slices of ordered variables follow one another in one block.
@@ -119,18 +120,23 @@ class PhaseModel {
     NestWork work;
     const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
     if (held_.count(nest.stores[0].buffer) != 0) {
-      work.held_flops = 2 * points * reduced;
+      work.held_flops = 2 * points * reduced / (schedule.matrix_units != 0 ? kMatrixShare : kHeldShare);
       work.latency_us = reduced * kShared_us / 4;
       return work;
     }
     const Nest in_order = as_printed(graph_, phase_, nest, schedule);
-    const bool by_block = in_order.kind == NestKind::reduce && points < 32;
-    const bool alone = in_order.kind == NestKind::scatter;
-    const std::vector<LoopVariable>& along = by_block ? in_order.reduced : in_order.loops;
+    const bool reduces = in_order.kind == NestKind::reduce;
+    const ReduceBy by = reduces ? reduce_by(graph_, in_order) : ReduceBy::thread;
+    const std::vector<LoopVariable>& along = by == ReduceBy::thread ? in_order.loops : in_order.reduced;
     const std::string fast = along.empty() ? "" : along.back().name;
-    const double threads = alone ? 1 : std::min<double>(kCudaThreads, by_block ? reduced : points);
+    constexpr double kWarp = 32, kWarps = kCudaThreads / kWarp;
     const double all = points * reduced;
-    const double each = std::ceil(all / threads);  // points of a thread, one after the other
+    double threads = std::min<double>(kCudaThreads, by == ReduceBy::block ? reduced : points);
+    if (by == ReduceBy::warp) threads = std::min(points, kWarps) * std::min(reduced, kWarp);
+    if (in_order.kind == NestKind::scatter) threads = 1;
+    // Points of a thread, one after the other.
+    const double each = by == ReduceBy::warp ? std::ceil(points / kWarps) * std::ceil(reduced / kWarp)
+                                             : std::ceil(all / threads);
     double per_point = kLoopInstructions, wait_us = kCall_us;
     for (int id : graph_.pool.reachable(in_order.roots())) {
       const Expr& e = graph_.pool[id];
@@ -147,7 +153,8 @@ class PhaseModel {
       per_point += kIndexInstructions * share;
       if (is_global(store.buffer)) work.bytes += all * share * bytes_of(store.buffer, store.offset, fast);
     }
-    work.instructions = all * per_point * 32 / std::min(32.0, threads);  // a warp has 32 lanes, used or not
+    work.instructions =
+        all * per_point * kWarp / std::min(kWarp, threads);  // a warp has 32 lanes, used or not
     work.latency_us = each * (wait_us + per_point * kCall_us / 4);
     return work;
   }

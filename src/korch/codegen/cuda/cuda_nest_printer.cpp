@@ -46,11 +46,41 @@ Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, co
   return result;
 }
 
+namespace {
+
+bool reads_along_reduced(const TileGraph& graph, const Nest& nest) {
+  const std::string& along = nest.reduced.back().name;
+  const std::string fast = nest.loops.empty() ? "" : nest.loops.back().name;
+  int votes = fixed_count(nest.loops) < kWarp ? 1 : 0;
+  for (int id : graph.pool.reachable(nest.roots())) {
+    const Expr& e = graph.pool[id];
+    if (e.kind != ExprKind::load) continue;
+    const Index& offset = e.coords[0];
+    votes += offset.affine_in(along) && offset.stride(along) == 1 ? 1 : 0;
+    votes -= offset.affine_in(fast) && offset.stride(fast) == 1 ? 1 : 0;
+  }
+  return votes > 0;
+}
+
+}  // namespace
+
+ReduceBy reduce_by(const TileGraph& graph, const Nest& printed) {
+  const DType type = graph.pool[printed.stores[0].value].type;
+  const int64_t results = fixed_count(printed.loops), terms = fixed_count(printed.reduced);
+  const bool can_shuffle =
+      type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
+  if (can_shuffle && terms >= kWarp && results >= kCudaThreads / kWarp && reads_along_reduced(graph, printed))
+    return ReduceBy::warp;
+  return results >= kWarp ? ReduceBy::thread : ReduceBy::block;
+}
+
 void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
   const auto tile = held_.find(nest.stores[0].buffer);
   const HeldReader reader = held_reader(graph_, nest, held_);
   emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
-  if (tile != held_.end())
+  if (tile != held_.end() && tile->second.matrix_units != 0)
+    print_matrix_product(nest, tile->second);
+  else if (tile != held_.end())
     print_held_product(nest, tile->second);
   else if (reader.buffer >= 0)
     print_held_map(nest, reader);
@@ -228,15 +258,90 @@ void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile)
   for (size_t i = 0; i < nest.reduced.size(); ++i) emitter_.close();
 }
 
+// A warp adds to its results, 16 x 8 at a time, eight terms at a time. An operand is the sum of two of tf32,
+// `big` and `small`, up to its last bits; three of their four products count. Sums of eight terms are added
+// to results by multiply-adds' own adders, since matrix units cut sums off.
+void CudaNestPrinter::print_matrix_product(const Nest& nest, const HeldTile& tile) {
+  const Product product = *product_of(graph_, nest);
+  const std::string name = graph_.name(nest.stores[0].buffer);
+  const int64_t high = tile.thread_rows / 2, wide = tile.thread_columns / 2,
+                terms = fixed_count(nest.reduced);
+  source_.use_matrix_units();
+  const auto each_result = [&](const std::string& head, const std::string& text) {
+    emitter_.open(head);
+    for (const auto& [variable, count] :
+         {std::pair("i", high), std::pair("j", wide), std::pair("q", int64_t{4})}) {
+      emitter_.line("#pragma unroll");
+      emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", variable, count));
+    }
+    emitter_.line(text);
+    for (int scope = 0; scope < 4; ++scope) emitter_.close();
+  };
+  if (!nest.anew.always_false())
+    each_result(nest.anew.always_true() ? "" : fmt::format("if ({})", tile::print(nest.anew)),
+                name + "[i][j][q] = 0.0f;");
+  emitter_.line("#pragma unroll");
+  emitter_.open(fmt::format("for (int term = 0; term < {}; term += 8)", terms));
+  emitter_.line(
+      fmt::format("uint32_t a[{}][4], a_small[{}][4], b[{}][2], b_small[{}][2];", high, high, wide, wide));
+  // Element (row or column, term) of a panel, both counted from the thread's first.
+  const auto fill = [&](const char* to, int64_t blocks, int64_t registers, int buffer, const Index& offset,
+                        const std::string& variable, const std::string& first, int64_t step,
+                        const std::string& within) {
+    Replacements zero = {{variable, 0}};
+    for (const LoopVariable& loop : nest.reduced) zero[loop.name] = 0;
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", blocks));
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int q = 0; q < {}; ++q)", registers));
+    emitter_.line(
+        fmt::format("const int at = term + threadIdx.x % 4 + {};", registers == 4 ? "q / 2 * 4" : "q * 4"));
+    const std::string element =
+        fmt::format("{}[{} + at * {} + ({} + i * {}{}) * {}]", graph_.name(buffer),
+                    emitter_.index(substitute(offset, zero)), offset.stride(nest.reduced.back().name), first,
+                    step, within, offset.stride(variable));
+    emitter_.line(fmt::format("split_tf32({}, {}[i][q], {}_small[i][q]);",
+                              terms % 8 == 0 ? element : fmt::format("at < {} ? {} : 0.0f", terms, element),
+                              to, to));
+    emitter_.close();
+    emitter_.close();
+  };
+  fill("a", high, 4, product.a_buffer, product.a, product.row, name + "_row", 16, " + q % 2 * 8");
+  fill("b", wide, 2, product.b_buffer, product.b, product.column,
+       fmt::format("{0}_column - threadIdx.x % 4 * 2 + threadIdx.x % 32 / 4", name), 8, "");
+  print_unit_products(name, tile);
+  emitter_.close();
+}
+
+// Of the eight terms at hand, for each 16 x 8 results.
+void CudaNestPrinter::print_unit_products(const std::string& name, const HeldTile& tile) {
+  for (const auto& [variable, count] :
+       {std::pair("i", tile.thread_rows / 2), std::pair("j", tile.thread_columns / 2)}) {
+    emitter_.line("#pragma unroll");
+    emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", variable, count));
+  }
+  emitter_.line("float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};");
+  if (tile.matrix_units == 3) {
+    emitter_.line("multiply_tf32(sum, a_small[i], b[j]);");
+    emitter_.line("multiply_tf32(sum, a[i], b_small[j]);");
+  }
+  emitter_.line("multiply_tf32(sum, a[i], b[j]);");
+  emitter_.line("#pragma unroll");
+  emitter_.line(fmt::format("for (int q = 0; q < 4; ++q) {}[i][j][q] += sum[q];", name));
+  emitter_.close();
+  emitter_.close();
+}
+
 // Every thread on its own results.
 void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader) {
   const HeldTile& tile = held_.at(reader.buffer);
   const std::string name = graph_.name(reader.buffer);
-  const bool quad = !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
+  const bool quad =
+      tile.matrix_units == 0 && !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
   const std::string column = reader.column.name.empty() ? "column" : reader.column.name;
   emitter_.line("#pragma unroll");
   emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_rows));
-  std::string rest = fmt::format("({}_row + i / 4 * {} + i % 4)", name, tile.row_step());
+  std::string rest = fmt::format("({}_row + {})", name, tile.row_of("i"));
   std::string inside;
   int64_t below = tile.rows;
   for (const HeldReader::Row& row : reader.rows) {
@@ -253,11 +358,11 @@ void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader)
       fmt::format("for (int j = 0; j < {}; ++j)", quad ? tile.thread_columns / kQuad : tile.thread_columns));
   const std::string first = fmt::format("const {} {} = {}_column", emitter_.index_type(), column, name);
   emitter_.line(quad ? fmt::format("{} + j * {};", first, tile.column_step())
-                     : fmt::format("{} + j / 4 * {} + j % 4;", first, tile.column_step()));
+                     : fmt::format("{} + {};", first, tile.column_of("j")));
   if (reader.column.extent < tile.columns) inside += fmt::format("{} < {} && ", column, reader.column.extent);
   emitter_.open(inside.empty() ? "" : "if (" + inside.substr(0, inside.size() - 4) + ")");
   if (quad) emitter_.set_lanes(column, kQuad, "");
-  emitter_.preset(reader.load, name + (quad ? "[i][j]" : "[i][j / 4][j % 4]"), quad);
+  emitter_.preset(reader.load, quad ? name + "[i][j]" : tile.result(name, "i", "j"), quad);
   store_all(nest.stores, quad);
   emitter_.set_lanes("", 1, "");
   for (int scope = 0; scope < 3; ++scope) emitter_.close();
@@ -294,30 +399,15 @@ void CudaNestPrinter::store_reduced(const Nest& nest, const std::string& value) 
   store(place, name);
 }
 
-// A thread per result, unless neighbouring threads would read far from each other and those along the
-// reduction beside each other, or results are few.
 void CudaNestPrinter::print_reduce(const Nest& nest) {
-  const DType type = graph_.pool[nest.stores[0].value].type;
-  const int64_t results = fixed_count(nest.loops), terms = fixed_count(nest.reduced);
-  const bool can_shuffle =
-      type == DType::f32 || type == DType::f64 || type == DType::i32 || type == DType::i64;
-  if (can_shuffle && terms >= kWarp && results >= kCudaThreads / kWarp && reads_along_reduced(nest))
-    return print_reduce_by_warp(nest);
-  return results >= kWarp ? print_reduce_by_thread(nest) : print_reduce_by_block(nest);
-}
-
-bool CudaNestPrinter::reads_along_reduced(const Nest& nest) const {
-  const std::string& along = nest.reduced.back().name;
-  const std::string fast = nest.loops.empty() ? "" : nest.loops.back().name;
-  int votes = fixed_count(nest.loops) < kWarp ? 1 : 0;
-  for (int id : graph_.pool.reachable(nest.roots())) {
-    const Expr& e = graph_.pool[id];
-    if (e.kind != ExprKind::load) continue;
-    const Index& offset = e.coords[0];
-    votes += offset.affine_in(along) && offset.stride(along) == 1 ? 1 : 0;
-    votes -= offset.affine_in(fast) && offset.stride(fast) == 1 ? 1 : 0;
+  switch (reduce_by(graph_, nest)) {
+    case ReduceBy::thread:
+      return print_reduce_by_thread(nest);
+    case ReduceBy::warp:
+      return print_reduce_by_warp(nest);
+    case ReduceBy::block:
+      return print_reduce_by_block(nest);
   }
-  return votes > 0;
 }
 
 // The threads of a warp on one kept element; their parts are combined in registers.

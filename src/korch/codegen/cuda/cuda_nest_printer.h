@@ -14,6 +14,11 @@ namespace korch::tile {
 // The nest with that loop last along which neighbouring threads run; scatters keep their order.
 Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule);
 
+// Who makes a result of a reduce: a thread, unless neighbouring threads would read far from each other and
+// those along the reduction beside each other, or results are few.
+enum class ReduceBy { thread, warp, block };
+ReduceBy reduce_by(const TileGraph& graph, const Nest& printed);
+
 class CudaNestPrinter {
  public:
   CudaNestPrinter(const TileGraph& graph, const Phase& phase, const std::map<int, HeldTile>& held,
@@ -37,11 +42,12 @@ class CudaNestPrinter {
   void print_scatter(const Nest& nest);
   void print_ranked(const Nest& nest);
   void print_held_product(const Nest& nest, const HeldTile& tile);
+  void print_matrix_product(const Nest& nest, const HeldTile& tile);
+  void print_unit_products(const std::string& name, const HeldTile& tile);
   void print_held_map(const Nest& nest, const HeldReader& reader);
   void accumulate(const Nest& nest, const std::string& accumulator);
   void store_reduced(const Nest& nest, const std::string& value);
   void print_reduce(const Nest& nest);
-  bool reads_along_reduced(const Nest& nest) const;
   void print_reduce_by_warp(const Nest& nest);
   void print_reduce_by_thread(const Nest& nest);
   void print_reduce_by_block(const Nest& nest);

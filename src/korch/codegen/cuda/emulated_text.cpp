@@ -40,6 +40,25 @@ template <class T> T __shfl_xor_sync(unsigned, T value, int other) {
 static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline double __dsub_rn(double a, double b) { return a - b; }
 #pragma clang fp contract(fast)
+#define KORCH_EMULATED
+static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+static inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+// Each thread shows its elements, whose last 13 bits do not count, and makes its four results.
+static unsigned emulated_a[1024][4], emulated_b[1024][2];
+static inline float emulated_tf32(unsigned x) { return __uint_as_float(x & 0xffffe000u); }
+static inline void multiply_tf32(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  const unsigned thread = threadIdx.x, warp = thread / 32 * 32, lane = thread % 32;
+  __builtin_memcpy(emulated_a[thread], a, sizeof a);
+  __builtin_memcpy(emulated_b[thread], b, sizeof b);
+  emulated_warp();
+  for (int q = 0; q < 4; ++q) {
+    const unsigned row = lane / 4 + q / 2 * 8, column = lane % 4 * 2 + q % 2;
+    for (unsigned term = 0; term < 8; ++term)
+      sum[q] += emulated_tf32(emulated_a[warp + row % 8 * 4 + term % 4][row / 8 + term / 4 * 2]) *
+                emulated_tf32(emulated_b[warp + column * 4 + term % 4][term / 4]);
+  }
+  emulated_warp();
+}
 static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 )";

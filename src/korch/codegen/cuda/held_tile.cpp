@@ -1,5 +1,7 @@
 #include "korch/codegen/cuda/held_tile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -19,10 +21,36 @@ HeldTile dealt_out(int64_t rows, int64_t columns, int64_t threads) {
   return {};
 }
 
+constexpr int64_t kUnitRows = 16, kUnitColumns = 8, kWarps = 8, kWarpThreads = 32;
+
+// Eight warps, two by four.
+HeldTile dealt_to_matrix_units(int64_t rows, int64_t columns, int64_t threads, int matrix_units) {
+  HeldTile tile{rows, columns, 0, 0, matrix_units};
+  if (threads != kWarps * kWarpThreads || tile.warp_rows() * 2 != rows ||
+      tile.warp_columns() * 4 != columns || tile.warp_rows() % kUnitRows != 0 ||
+      tile.warp_columns() % kUnitColumns != 0)
+    return {};
+  tile.thread_rows = tile.warp_rows() / 8;
+  tile.thread_columns = tile.warp_columns() / 4;
+  return tile;
+}
+
 // offset == row * pitch + column.
 bool is_place(const Index& offset, const std::string& row, int64_t pitch, const std::string& column) {
   return offset.constant() == 0 && offset.terms().size() == 2 && offset.affine_in(row) &&
          offset.affine_in(column) && offset.stride(row) == pitch && offset.stride(column) == 1;
+}
+
+// Whether terms lie at one distance from each other, whatever loops count them.
+bool terms_follow(const TileGraph& graph, const Nest& nest) {
+  const std::optional<Product> product = product_of(graph, nest);
+  if (!product || product->row.empty() || product->column.empty()) return false;
+  for (const Index* offset : {&product->a, &product->b}) {
+    int64_t stride = offset->stride(nest.reduced.back().name);
+    for (size_t i = nest.reduced.size(); i-- > 0; stride *= nest.reduced[i].extent)
+      if (offset->stride(nest.reduced[i].name) != stride) return false;
+  }
+  return true;
 }
 
 std::set<int> loads_of(const TileGraph& graph, const Nest& nest, int buffer) {
@@ -39,9 +67,13 @@ bool fits(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule
                                   [&](const Store& store) { return store.buffer == buffer; });
   if (stores) {
     if (!schedule.registers || nest.loops.size() != 2 || nest.first_slice_only) return false;
+    if (schedule.matrix_units != 0 && !terms_follow(graph, nest)) return false;
     const int64_t rows = nest.loops[0].extent, columns = nest.loops[1].extent;
-    if (tile.rows == 0) tile = dealt_out(rows, columns, threads);
-    return tile.rows == rows && tile.columns == columns &&
+    if (tile.rows == 0)
+      tile = schedule.matrix_units == 0
+                 ? dealt_out(rows, columns, threads)
+                 : dealt_to_matrix_units(rows, columns, threads, schedule.matrix_units);
+    return tile.matrix_units == schedule.matrix_units && tile.rows == rows && tile.columns == columns &&
            is_place(nest.stores[0].offset, nest.loops[0].name, columns, nest.loops[1].name);
   }
   if (loads_of(graph, nest, buffer).empty()) return true;
@@ -49,6 +81,21 @@ bool fits(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule
 }
 
 }  // namespace
+
+std::string HeldTile::row_of(const std::string& i) const {
+  return matrix_units == 0 ? fmt::format("{0} / 4 * {1} + {0} % 4", i, row_step())
+                           : fmt::format("{0} / 2 * {1} + {0} % 2 * 8", i, kUnitRows);
+}
+
+std::string HeldTile::column_of(const std::string& j) const {
+  return matrix_units == 0 ? fmt::format("{0} / 4 * {1} + {0} % 4", j, column_step())
+                           : fmt::format("{0} / 2 * {1} + {0} % 2", j, kUnitColumns);
+}
+
+std::string HeldTile::result(const std::string& name, const std::string& i, const std::string& j) const {
+  return matrix_units == 0 ? fmt::format("{0}[{1}][{2} / 4][{2} % 4]", name, i, j)
+                           : fmt::format("{0}[{1} / 2][{2} / 2][{1} % 2 * 2 + {2} % 2]", name, i, j);
+}
 
 std::map<int, HeldTile> held_tiles(const ScheduledGraph& graph, size_t phase, int64_t threads) {
   const std::vector<Nest>& nests = graph.phases[phase].nests;

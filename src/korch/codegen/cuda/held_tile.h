@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "korch/kernel/schedule.h"
@@ -11,12 +12,22 @@
 namespace korch::tile {
 
 // A thread has thread_rows x thread_columns results, in blocks of 4 x 4: rows at `row_step` from each other,
-// columns at `column_step`.
+// columns at `column_step`. Of matrix units (NestSchedule::matrix_units), which make 16 x 8 results at a
+// time, a warp has a part of the tile, 2 parts below each other and 4 beside each other; a thread has rows 8
+// apart and pairs of columns.
 struct HeldTile {
   int64_t rows = 0, columns = 0;
   int64_t thread_rows = 0, thread_columns = 0;
+  int matrix_units = 0;
   int64_t row_step() const { return rows / (thread_rows / 4); }
   int64_t column_step() const { return columns / (thread_columns / 4); }
+  int64_t warp_rows() const { return rows / 2; }
+  int64_t warp_columns() const { return columns / 4; }
+  // Row and column of a thread's result (i, j), from those of its first one; as text.
+  std::string row_of(const std::string& i) const;
+  std::string column_of(const std::string& j) const;
+  // The result (i, j) in registers.
+  std::string result(const std::string& name, const std::string& i, const std::string& j) const;
 };
 
 // By buffer.

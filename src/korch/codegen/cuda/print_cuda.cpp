@@ -197,6 +197,15 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
       pointer(buffer, fmt::format("workspace + blockIdx.x * {}L + {}", cuda_workspace_bytes(graph_), offset));
     for (const auto& [buffer, tile] : places_.held) {
       const std::string name = graph_.name(buffer);
+      if (tile.matrix_units != 0) {
+        text += fmt::format(
+            "  float {0}[{1}][{2}][4];\n  const {3} {0}_row = threadIdx.x / 128 * {4} + threadIdx.x % 32 / "
+            "4, "
+            "{0}_column = threadIdx.x / 32 % 4 * {5} + threadIdx.x % 4 * 2;\n",
+            name, tile.thread_rows / 2, tile.thread_columns / 2, index_type_, tile.warp_rows(),
+            tile.warp_columns());
+        continue;
+      }
       const int64_t across = tile.columns / tile.thread_columns;
       text += fmt::format(
           "  f32x4 {0}[{1}][{2}];\n  const {4} {0}_row = threadIdx.x / {3} * 4, {0}_column = threadIdx.x % "

@@ -16,7 +16,12 @@ using namespace linear;
 namespace {
 
 constexpr int64_t kKTile = 16;
-constexpr int64_t kSpread = 4;  // elements added to a panel's rows: else those of one bank follow each other
+
+// Elements added to a panel's rows, so that what a warp reads at once lies in different banks: threads read
+// neighbours along a row, or matrix units a square of 8 rows by 4 terms.
+int64_t spread(const StagedSchedule& schedule) {
+  return schedule.matrix_units != 0 ? 8 : 4;
+}
 
 Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& candidate) {
   Result<LinearWorkload> workload = analyze(graph, candidate);
@@ -109,7 +114,8 @@ class StagedBuilder {
   // Of a panel's element; panels are panel[term][row or column].
   Index panel_offset(int64_t width, const Index& within) const {
     const Index kh = taps_h_ > 1 ? tap_h() : Index(0), kw = taps_w_ > 1 ? tap_w() : Index(0);
-    return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + kSpread) + within;
+    return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + spread(s_)) +
+           within;
   }
 
   std::vector<tile::OuterLoop> k_tiles() const;
@@ -211,6 +217,7 @@ tile::ScheduledNest StagedBuilder::product() {
                                                    builder_.load(row_panel_, panel_offset(s_.rows, r)),
                                                    builder_.load(column_panel_, panel_offset(s_.columns, c)),
                                                    tile_, r * s_.columns + c);
+  nest.schedule.matrix_units = s_.matrix_units;
   for (const tile::OuterLoop& loop : k_tiles())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
@@ -251,8 +258,8 @@ void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
 Result<tile::ScheduledGraph> StagedBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  row_panel_ = builder_.add_scratch(panel_terms() * (s_.rows + kSpread));
-  column_panel_ = builder_.add_scratch(panel_terms() * (s_.columns + kSpread));
+  row_panel_ = builder_.add_scratch(panel_terms() * (s_.rows + spread(s_)));
+  column_panel_ = builder_.add_scratch(panel_terms() * (s_.columns + spread(s_)));
   tile_ = builder_.add_scratch(s_.rows * s_.columns);
   tile::ScheduledPhase phase;
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
@@ -267,7 +274,7 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
 
 }  // namespace
 
-void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
+void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   const Result<LinearWorkload> workload = staged_workload(graph, candidate);
   if (!workload.ok()) {
@@ -286,8 +293,12 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       if (large_tiles < target.workers) std::swap(sizes[0], sizes[1]);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
-        implementation.schedule = StagedSchedule{size, size, kKTile};
-        add_once(implementation, found);
+        // Three products of tf32 are as good as one of float32, but for its last bits.
+        for (const int matrix_units : {3, 0}) {
+          if (matrix_units != 0 && accuracy == Accuracy::strict) continue;
+          implementation.schedule = StagedSchedule{size, size, kKTile, matrix_units};
+          add_once(implementation, found);
+        }
       }
     }
 }
