@@ -1,15 +1,15 @@
 #include "emulator.h"
 
-#include <setjmp.h>
-#include <ucontext.h>
-
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "korch/backend/cpu/compiler.h"
 #include "korch/base/error.h"
+#include "korch/base/parallel.h"
+#include "korch/base/usable_cpus.h"
 #include "korch/codegen/cuda/emulated_text.h"
 #include "korch/device/device.h"
 
@@ -22,50 +22,83 @@ struct Dimension {
 using Barrier = void (*)();
 using Entry = void (*)(void* const*);
 
+// Saves the registers that a function keeps, on this stack, whose place it notes, and goes on with another
+// one that was left like that.
+extern "C" void korch_switch_stack(void** left, void* entered);
+asm(R"(
+  .text
+  .type korch_switch_stack, @function
+korch_switch_stack:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size korch_switch_stack, . - korch_switch_stack
+)");
+
 // The threads of a block, block after block. A fiber runs until it meets others, of its warp or of its block,
-// or until the end of its block. Contexts make the fibers; from then on they switch by jumps, which unlike
-// swapcontext cost no system call.
+// or until the end of its block.
 class Fibers {
  public:
-  Fibers(int64_t threads, std::function<void()> body)
-      : body_(std::move(body)),
+  // `number`: where the threads look for theirs.
+  Fibers(int64_t threads, ThreadOrder order, unsigned* number, std::function<void()> body)
+      : order_(order),
+        number_(number),
+        body_(std::move(body)),
         fibers_(threads),
         stacks_(std::make_unique_for_overwrite<char[]>(threads * kStackBytes)) {
+    // As if each had left its stack just before it entered run_bodies, whose frame is aligned as a call's is.
+    constexpr size_t kKept = 6;
     for (int64_t thread = 0; thread < threads; ++thread) {
-      ucontext_t& start = fibers_[thread].start;
-      getcontext(&start);
-      start.uc_stack.ss_sp = stacks_.get() + thread * kStackBytes;
-      start.uc_stack.ss_size = kStackBytes;
-      makecontext(&start, &run_bodies, 0);
+      char* end = stacks_.get() + (thread + 1) * kStackBytes;
+      auto* top = reinterpret_cast<void**>(reinterpret_cast<uintptr_t>(end) & ~uintptr_t{15});
+      *--top = nullptr;
+      *--top = reinterpret_cast<void*>(&run_bodies);
+      for (size_t kept = 0; kept < kKept; ++kept) *--top = nullptr;
+      fibers_[thread].stack = top;
     }
   }
 
-  // All threads from the start of the body to its end; `enter` is told the thread that runs next.
-  void run_block(ThreadOrder order, const std::function<void(int64_t)>& enter) {
-    const int64_t count = static_cast<int64_t>(fibers_.size());
+  // All threads from the start of the body to its end. False where some wait for others that never come.
+  bool run_block() {
+    active_ = this;
     for (Fiber& fiber : fibers_) fiber.place = Place::running;
+    const size_t warps = (fibers_.size() + kWarp - 1) / kWarp;
     do {
-      for (int64_t turn = 0; turn < count; ++turn) {
-        const int64_t thread = order == ThreadOrder::ascending ? turn : count - 1 - turn;
-        if (fibers_[thread].place != Place::running) continue;
-        enter(thread);
-        resume(fibers_[thread]);
+      for (size_t turn = 0; turn < warps; ++turn) {
+        first_ = in_order(turn, warps) * kWarp;
+        lanes_ = std::min(kWarp, fibers_.size() - first_);
+        do {
+          turn_ = 0;
+          if (Fiber* next = next_of_warp()) korch_switch_stack(&scheduler_, next->stack);
+        } while (let_run(Place::at_warp, first_, first_ + lanes_));
       }
-    } while (go_on());
+    } while (let_run(Place::at_block, 0, fibers_.size()));
+    return std::all_of(fibers_.begin(), fibers_.end(),
+                       [](const Fiber& fiber) { return fiber.place == Place::ended; });
   }
 
   static void wait_for_block() { active_->leave(Place::at_block); }
   static void wait_for_warp() { active_->leave(Place::at_warp); }
 
  private:
-  static constexpr int64_t kStackBytes = 64 << 10;
+  static constexpr int64_t kStackBytes = (64 << 10) + 320;  // or all tops would share a few lines of caches
   static constexpr size_t kWarp = 32;
   enum class Place { running, at_warp, at_block, ended };
 
   struct Fiber {
-    ucontext_t start;
-    jmp_buf state;
-    bool started = false;
+    void* stack = nullptr;
     Place place = Place::running;
   };
 
@@ -76,19 +109,7 @@ class Fibers {
     }
   }
 
-  // Those that have all met run on; false when the block has ended.
-  bool go_on() {
-    bool is_met = false;
-    for (size_t first = 0; first < fibers_.size(); first += kWarp)
-      is_met = let_run(Place::at_warp, first, std::min(first + kWarp, fibers_.size())) || is_met;
-    if (is_met || let_run(Place::at_block, 0, fibers_.size())) return true;
-    for (const Fiber& fiber : fibers_)
-      if (fiber.place != Place::ended)
-        throw Error(ErrorKind::internal,
-                    "some threads of a block wait at a barrier that others do not reach");
-    return false;
-  }
-
+  // If all of these have met there, they run on.
   bool let_run(Place place, size_t begin, size_t end) {
     for (size_t thread = begin; thread < end; ++thread)
       if (fibers_[thread].place != place) return false;
@@ -96,37 +117,51 @@ class Fibers {
     return true;
   }
 
-  void resume(Fiber& fiber) {
-    active_ = this;
-    current_ = &fiber;
-    if (_setjmp(scheduler_) != 0) return;
-    if (fiber.started) _longjmp(fiber.state, 1);
-    fiber.started = true;
-    setcontext(&fiber.start);
+  size_t in_order(size_t turn, size_t of) const {
+    return order_ == ThreadOrder::ascending ? turn : of - 1 - turn;
+  }
+
+  // The one whose turn it is; null: none of the warp runs any more.
+  Fiber* next_of_warp() {
+    while (turn_ < lanes_) {
+      const size_t thread = first_ + in_order(turn_++, lanes_);
+      if (fibers_[thread].place != Place::running) continue;
+      *number_ = static_cast<unsigned>(thread);
+      return current_ = &fibers_[thread];
+    }
+    return nullptr;
   }
 
   void leave(Place place) {
-    current_->place = place;
-    if (_setjmp(current_->state) == 0) _longjmp(scheduler_, 1);
+    Fiber* left = current_;
+    left->place = place;
+    const Fiber* next = next_of_warp();
+    korch_switch_stack(&left->stack, next != nullptr ? next->stack : scheduler_);
   }
 
-  std::function<void()> body_;
+  const ThreadOrder order_;
+  unsigned* const number_;
+  const std::function<void()> body_;
   std::vector<Fiber> fibers_;
   std::unique_ptr<char[]> stacks_;
-  jmp_buf scheduler_;
+  void* scheduler_ = nullptr;  // its stack
   Fiber* current_ = nullptr;
-  static thread_local Fibers* active_;  // makecontext passes no pointers
+  size_t first_ = 0, lanes_ = 0, turn_ = 0;  // of the warp that runs
+  static thread_local Fibers* active_;       // stacks begin without arguments
 };
 
 thread_local Fibers* Fibers::active_ = nullptr;
 
 }  // namespace
 
+// Each worker has code and data of its own: blocks share nothing but global memory.
 struct Emulator::LoadedKernel {
-  LoadedKernels loaded;
-  Entry entry = nullptr;
-  Dimension *thread = nullptr, *block = nullptr, *grid = nullptr;
-  Barrier* barrier = nullptr;
+  struct Copy {
+    LoadedKernels loaded;
+    Entry entry = nullptr;
+    Dimension *thread = nullptr, *block = nullptr, *grid = nullptr;
+  };
+  std::vector<std::unique_ptr<Copy>> copies;
   size_t parameters = 0;
 };
 
@@ -142,18 +177,21 @@ Result<Gpu::Function> Emulator::load(const std::string& source, const std::strin
 
 Result<Gpu::Function> Emulator::load_object(const std::string& object, const std::string& symbol) {
   auto kernel = std::make_unique<LoadedKernel>();
-  const Result<std::vector<void*>> found =
-      kernel->loaded.load(object, {tile::emulated_entry(symbol), "threadIdx", "blockIdx", "gridDim",
-                                   "emulated_barrier", tile::emulated_parameters(symbol), "emulated_warp"});
-  if (!found.ok()) return found.refusal();
-  kernel->entry = reinterpret_cast<Entry>(found.value()[0]);
-  kernel->thread = static_cast<Dimension*>(found.value()[1]);
-  kernel->block = static_cast<Dimension*>(found.value()[2]);
-  kernel->grid = static_cast<Dimension*>(found.value()[3]);
-  kernel->barrier = static_cast<Barrier*>(found.value()[4]);
-  *kernel->barrier = &Fibers::wait_for_block;
-  *static_cast<Barrier*>(found.value()[6]) = &Fibers::wait_for_warp;
-  kernel->parameters = reinterpret_cast<unsigned (*)()>(found.value()[5])();
+  for (int worker = 0; worker < usable_cpus(); ++worker) {
+    auto copy = std::make_unique<LoadedKernel::Copy>();
+    const Result<std::vector<void*>> found =
+        copy->loaded.load(object, {tile::emulated_entry(symbol), "threadIdx", "blockIdx", "gridDim",
+                                   "emulated_barrier", "emulated_warp", tile::emulated_parameters(symbol)});
+    if (!found.ok()) return found.refusal();
+    copy->entry = reinterpret_cast<Entry>(found.value()[0]);
+    copy->thread = static_cast<Dimension*>(found.value()[1]);
+    copy->block = static_cast<Dimension*>(found.value()[2]);
+    copy->grid = static_cast<Dimension*>(found.value()[3]);
+    *static_cast<Barrier*>(found.value()[4]) = &Fibers::wait_for_block;
+    *static_cast<Barrier*>(found.value()[5]) = &Fibers::wait_for_warp;
+    kernel->parameters = reinterpret_cast<unsigned (*)()>(found.value()[6])();
+    kernel->copies.push_back(std::move(copy));
+  }
   kernels_.push_back(std::move(kernel));
   return static_cast<Function>(kernels_.back().get());
 }
@@ -186,12 +224,19 @@ double Emulator::run(Function function, int64_t blocks, int64_t threads, std::ve
   const LoadedKernel& kernel = *static_cast<const LoadedKernel*>(function);
   std::vector<void*> pointers;
   for (Pointer argument : arguments) pointers.push_back(reinterpret_cast<void*>(argument));
-  Fibers fibers(threads, [&] { kernel.entry(pointers.data()); });
-  kernel.grid->x = static_cast<unsigned>(blocks);
-  for (int64_t block = 0; block < blocks; ++block) {
-    kernel.block->x = static_cast<unsigned>(block);
-    fibers.run_block(order_, [&](int64_t thread) { kernel.thread->x = static_cast<unsigned>(thread); });
-  }
+  const auto workers = std::min<int64_t>(blocks, static_cast<int64_t>(kernel.copies.size()));
+  std::atomic<bool> failed = false;
+  run_in_parallel(static_cast<size_t>(workers), static_cast<int>(workers), [&](size_t worker) {
+    LoadedKernel::Copy& copy = *kernel.copies[worker];
+    Fibers fibers(threads, order_, &copy.thread->x, [&] { copy.entry(pointers.data()); });
+    copy.grid->x = static_cast<unsigned>(blocks);
+    for (auto block = static_cast<int64_t>(worker); block < blocks && !failed; block += workers) {
+      copy.block->x = static_cast<unsigned>(block);
+      if (!fibers.run_block()) failed = true;
+    }
+  });
+  if (failed)
+    throw Error(ErrorKind::internal, "some threads of a block wait at a barrier that others do not reach");
   return 1;
 }
 

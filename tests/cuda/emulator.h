@@ -1,4 +1,4 @@
-// A GPU played by one thread of this machine's CPU: CUDA text, compiled by clang (emulated_text.h), runs
+// A GPU played by threads of this machine's CPU: CUDA text, compiled by clang (emulated_text.h), runs
 // block after block, the threads of a block as fibers that take turns at __syncthreads. Threads run in
 // ascending or in descending order, so that a barrier that is missing shows in one of them.
 #pragma once

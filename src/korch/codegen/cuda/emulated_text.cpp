@@ -43,21 +43,28 @@ static inline double __dsub_rn(double a, double b) { return a - b; }
 #define KORCH_EMULATED
 static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 static inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
-// Each thread shows its elements, whose last 13 bits do not count, and makes its four results.
-static unsigned emulated_a[1024][4], emulated_b[1024][2];
+// Each thread shows its elements, of which the last 13 bits do not count, and its results. The first one of a
+// warp makes all results.
+typedef float emulated_row __attribute__((ext_vector_type(8)));
+static float emulated_a[32][16][8];
+static emulated_row emulated_b[32][8], emulated_sum[32][16];
 static inline float emulated_tf32(unsigned x) { return __uint_as_float(x & 0xffffe000u); }
 static inline void multiply_tf32(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-  const unsigned thread = threadIdx.x, warp = thread / 32 * 32, lane = thread % 32;
-  __builtin_memcpy(emulated_a[thread], a, sizeof a);
-  __builtin_memcpy(emulated_b[thread], b, sizeof b);
-  emulated_warp();
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, within = lane % 4;
   for (int q = 0; q < 4; ++q) {
-    const unsigned row = lane / 4 + q / 2 * 8, column = lane % 4 * 2 + q % 2;
-    for (unsigned term = 0; term < 8; ++term)
-      sum[q] += emulated_tf32(emulated_a[warp + row % 8 * 4 + term % 4][row / 8 + term / 4 * 2]) *
-                emulated_tf32(emulated_b[warp + column * 4 + term % 4][term / 4]);
+    emulated_a[warp][group + q % 2 * 8][within + q / 2 * 4] = emulated_tf32(a[q]);
+    emulated_sum[warp][group + q / 2 * 8][within * 2 + q % 2] = sum[q];
   }
+  for (int q = 0; q < 2; ++q) emulated_b[warp][within + q * 4][group] = emulated_tf32(b[q]);
   emulated_warp();
+  if (lane == 0)
+    for (int row = 0; row < 16; ++row) {
+      emulated_row total = emulated_sum[warp][row];
+      for (int term = 0; term < 8; ++term) total += emulated_a[warp][row][term] * emulated_b[warp][term];
+      emulated_sum[warp][row] = total;
+    }
+  emulated_warp();
+  for (int q = 0; q < 4; ++q) sum[q] = emulated_sum[warp][group + q / 2 * 8][within * 2 + q % 2];
 }
 static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
