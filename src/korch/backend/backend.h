@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,9 +51,11 @@ class Backend {
   // For `korch doctor`.
   virtual std::vector<BackendPart> parts() const = 0;
 
-  // Microseconds of a kernel by a model of the device, for plans that are made where nothing can be measured;
-  // nothing: there is none, and bounds stand for costs.
-  virtual std::optional<double> modelled_us(const KernelSpec&, const Device&) const { return std::nullopt; }
+  // Whether there is a model of the device, for plans that are made where nothing can be measured; else
+  // bounds stand for costs.
+  virtual bool has_model() const { return false; }
+  // Microseconds of a kernel by that model.
+  virtual double modelled_us(const KernelSpec&, const Device&) const { return 0; }
 
   // If something is missing(), the functions below throw Error{unsupported} with its text, except compiler(),
   // which is empty.

@@ -206,11 +206,13 @@ Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBa
     choice.solved.pruned = candidates.pruned;
     return choice;
   }
-  BankCosts costs(rewritten.graph, columns, bank, setting.device);
+  const bool by_model = !options.measure && bank.has_model();
+  BankCosts costs(rewritten.graph, columns, bank, setting.device, by_model);
   ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
                               options.schedule.value_or(PlanSchedule::dynamic));
   const SearchOptions search = {.measure = options.measure,
                                 .carried = !is_here(setting.device),
+                                .modelled = by_model,
                                 .exhaustive = options.exhaustive,
                                 .other_schedules = options.other_schedules,
                                 .bounds = options.bounds,

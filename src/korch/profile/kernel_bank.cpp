@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <ctime>
+#include <unordered_set>
 
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
@@ -91,25 +92,33 @@ void KernelBank::compile(std::vector<std::optional<Result<BuiltKernel>>>& kernel
   }
 }
 
-void KernelBank::build(const std::vector<KernelRequest>& requests) {
+void KernelBank::propose_all(const std::vector<KernelRequest>& requests) {
   std::vector<const KernelRequest*> missing;
-  std::unordered_map<Hash, int, HashHasher> slot;
+  std::unordered_set<Hash, HashHasher> known;
   for (const KernelRequest& request : requests)
-    if (kernels_.count(request.key) == 0 &&
-        slot.emplace(request.key, static_cast<int>(missing.size())).second)
-      missing.push_back(&request);
+    if (specs_.count(request.key) == 0 && known.insert(request.key).second) missing.push_back(&request);
   std::vector<std::optional<Result<Spec>>> specs(missing.size());
+  run_in_parallel(missing.size(), threads(), [&](size_t i) { specs[i] = propose_one(*missing[i]); });
+  for (size_t i = 0; i < missing.size(); ++i) specs_.emplace(missing[i]->key, std::move(*specs[i]));
+}
+
+void KernelBank::build(const std::vector<KernelRequest>& requests) {
+  propose_all(requests);
+  std::vector<const KernelRequest*> missing;
+  std::unordered_set<Hash, HashHasher> known;
+  for (const KernelRequest& request : requests)
+    if (kernels_.count(request.key) == 0 && known.insert(request.key).second) missing.push_back(&request);
   std::vector<std::optional<Result<BuiltKernel>>> built(missing.size());
-  run_in_parallel(missing.size(), target_.is_gpu() ? usable_cpus() : target_.workers, [&](size_t i) {
-    const auto known = specs_.find(missing[i]->key);
-    specs[i] = known != specs_.end() ? known->second : propose_one(*missing[i]);
-    built[i] = specs[i]->ok() ? spell_one(specs[i]->value()) : Result<BuiltKernel>(specs[i]->refusal());
+  run_in_parallel(missing.size(), threads(), [&](size_t i) {
+    const Result<Spec>& spec = specs_.at(missing[i]->key);
+    built[i] = spec ? spell_one(spec.value()) : Result<BuiltKernel>(spec.refusal());
   });
   if (backend_.missing().empty()) compile(built);
-  for (size_t i = 0; i < missing.size(); ++i) {
-    specs_.emplace(missing[i]->key, std::move(*specs[i]));
-    kernels_.emplace(missing[i]->key, std::move(*built[i]));
-  }
+  for (size_t i = 0; i < missing.size(); ++i) kernels_.emplace(missing[i]->key, std::move(*built[i]));
+}
+
+int KernelBank::threads() const {
+  return target_.is_gpu() ? usable_cpus() : target_.workers;
 }
 
 std::string KernelBank::types_of(const KernelRequest& request) const {
@@ -152,9 +161,11 @@ std::optional<Cost> KernelBank::carried_cost(const KernelRequest& request) {
   });
 }
 
-std::optional<double> KernelBank::modelled_us(const KernelRequest& request) {
+Result<Cost> KernelBank::modelled_cost(const KernelRequest& request) {
   const Result<Spec>& known = spec(request);
-  return known ? backend_.modelled_us(*known.value(), target_) : std::nullopt;
+  if (!known) return known.refusal();
+  const double us = std::max(request.bound_us, backend_.modelled_us(*known.value(), target_));
+  return Cost{us, us, us, 0, Care::twice};
 }
 
 void KernelBank::record(const Hash& key, const KernelRequest& request, const BuiltKernel& built,

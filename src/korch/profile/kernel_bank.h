@@ -48,6 +48,8 @@ class KernelBank {
 
   // The kernel's spec; does not build it.
   const Result<Spec>& spec(const KernelRequest& request);
+  // The specs of all, several at a time.
+  void propose_all(const std::vector<KernelRequest>& requests);
   // Whether there is such a kernel and it is not known to be wrong.
   bool is_offered(const KernelRequest& request);
   // Compiles kernels that are not built yet, on all of the target's threads; in a build without a compiler,
@@ -59,8 +61,9 @@ class KernelBank {
 
   // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
   std::optional<Cost> carried_cost(const KernelRequest& request);
-  // The kernel's cost by the backend's model of the device, if it has one.
-  std::optional<double> modelled_us(const KernelRequest& request);
+  // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound.
+  bool has_model() const { return backend_.has_model(); }
+  Result<Cost> modelled_cost(const KernelRequest& request);
   // The kernel's time in a run that needs these slices alone; nothing if it cannot be built or run. From the
   // database if that has it with this care.
   std::optional<Cost> measure_part(const KernelRequest& request, const std::vector<NeededSlices>& needed,
@@ -80,6 +83,7 @@ class KernelBank {
   int compiled_now() const { return compiled_now_; }
 
  private:
+  int threads() const;  // that propose and spell kernels
   Result<Spec> propose_one(const KernelRequest& request);
   // Without its object, unless the database has it.
   Result<BuiltKernel> spell_one(const Spec& spec);

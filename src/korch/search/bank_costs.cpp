@@ -9,8 +9,18 @@ std::vector<KernelRequest> BankCosts::requests(const std::vector<int>& columns) 
 }
 
 std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Care care) {
-  bank_.measure(requests(columns), care);
   std::vector<Result<Cost>> costs;
+  if (by_model_) {
+    const std::vector<KernelRequest> asked = requests(columns);
+    bank_.propose_all(asked);
+    for (const KernelRequest& request : asked) {
+      const std::optional<Cost> known = bank_.carried_cost(request);
+      costs.push_back(known ? Result<Cost>(*known) : bank_.modelled_cost(request));
+      modelled_ += known ? 0 : 1;
+    }
+    return costs;
+  }
+  bank_.measure(requests(columns), care);
   for (int column : columns) {
     const Result<BuiltKernel>& built = *bank_.find(columns_.infos[column].key);
     costs.push_back(built ? Result<Cost>(*built.value().cost) : built.refusal());
@@ -20,10 +30,6 @@ std::vector<Result<Cost>> BankCosts::measure(const std::vector<int>& columns, Ca
 
 std::optional<Cost> BankCosts::carried(int column) {
   return bank_.carried_cost(kernel_request(graph_, columns_, column));
-}
-
-std::optional<double> BankCosts::modelled_us(int column) {
-  return bank_.modelled_us(kernel_request(graph_, columns_, column));
 }
 
 double BankCosts::occupancy(int column) const {

@@ -9,13 +9,15 @@ namespace korch {
 
 class BankCosts : public CostSource {
  public:
-  // All of them outlive it.
-  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target)
-      : graph_(graph), columns_(columns), bank_(bank), target_(target) {}
+  // All of them outlive it. `by_model`: nothing is measured; costs that are not carried are of the backend's
+  // model.
+  BankCosts(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target,
+            bool by_model = false)
+      : graph_(graph), columns_(columns), bank_(bank), target_(target), by_model_(by_model) {}
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::optional<Cost> carried(int column) override;
-  std::optional<double> modelled_us(int column) override;
+  int modelled() const override { return modelled_; }
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   double occupancy(int column) const override;
   bool has_rounds(int column) const override;
@@ -28,6 +30,8 @@ class BankCosts : public CostSource {
   const Columns& columns_;
   KernelBank& bank_;
   const Device& target_;
+  const bool by_model_;
+  int modelled_ = 0;
 };
 
 }  // namespace korch

@@ -106,20 +106,6 @@ void CostBook::take_carried_costs() {
   take_quick_costs();
 }
 
-void CostBook::take_modelled_costs() {
-  for (const auto& [key, ids] : by_key_) {
-    if (is_view(ids[0]) || is_known_[ids[0]]) continue;
-    if (options_.deadline.is_over()) break;
-    const std::optional<double> us = source_.modelled_us(ids[0]);
-    if (!us) continue;
-    Cost cost;
-    cost.us = std::max(*us, columns_.infos[ids[0]].bound_us);
-    record(ids[0], cost);
-    ++modelled_;
-  }
-  take_quick_costs();
-}
-
 bool CostBook::build(const std::vector<int>& plan) {
   std::vector<int> kernels;
   for (int id : plan)
@@ -203,12 +189,9 @@ int CostBook::kernels() const {
 }
 
 int CostBook::measured() const {
-  return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(),
-                                        [&](const auto& key_and_ids) {
-                                          return is_known_[key_and_ids.second[0]] &&
-                                                 !is_view(key_and_ids.second[0]);
-                                        })) -
-         modelled_;
+  return static_cast<int>(std::count_if(by_key_.begin(), by_key_.end(), [&](const auto& key_and_ids) {
+    return is_known_[key_and_ids.second[0]] && !is_view(key_and_ids.second[0]);
+  }));
 }
 
 int CostBook::bound_violations() const {

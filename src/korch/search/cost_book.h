@@ -36,8 +36,6 @@ class CostBook {
   void look_again(const std::vector<int>& columns);
   // The costs that the source carries, whatever their care.
   void take_carried_costs();
-  // Of the other kernels those that the source models; no model is below a bound.
-  void take_modelled_costs();
   // Whether every kernel of the plan exists; those that do not leave the program.
   bool build(const std::vector<int>& plan);
   // A quick look is final where nobody wanted a thorough one.
@@ -62,7 +60,6 @@ class CostBook {
   // cost less than their analytic bound, or less than the bound learned from their kind until then.
   int kernels() const;
   int measured() const;
-  int modelled() const { return modelled_; }  // not counted among those with a look
   int bound_violations() const;
   int learned_violations() const { return learned_violations_; }
   // The first of each.
@@ -89,7 +86,6 @@ class CostBook {
   std::optional<LearnedBounds> learned_;
   int learned_violations_ = 0;
   int64_t looked_at_ = 0;
-  int modelled_ = 0;
   struct Taken {
     double seconds = 0;
     double kernels = 0;

@@ -18,8 +18,8 @@ class CostSource {
   virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
   // The column's cost on an equal device that measured it, if that is known.
   virtual std::optional<Cost> carried(int) { return std::nullopt; }
-  // By a model of the device, if there is one; in place of measuring.
-  virtual std::optional<double> modelled_us(int) { return std::nullopt; }
+  // How many of the costs that measure() gave are of a model.
+  virtual int modelled() const { return 0; }
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
   // Of a column's kernel (plan/kernel.h); 1 where there is none.

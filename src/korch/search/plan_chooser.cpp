@@ -230,8 +230,8 @@ class PlanChooser {
     SolveMemo memo;
     memo.solution = solved.solution;
     memo.kernels = kernels_;
-    memo.measured = book_.measured();
-    memo.modelled = book_.modelled();
+    memo.modelled = costs_.modelled();
+    memo.measured = book_.measured() - memo.modelled;
     memo.bound_violations = book_.bound_violations();
     memo.learned_violations = book_.learned_violations();
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
@@ -251,7 +251,7 @@ class PlanChooser {
   LazyResult choose() {
     constexpr double kMuch = 0.02;  // of greedy's plan, by a linear primitive alone
     kernels_ = book_.kernels();
-    if (!options_.measure) return choose_on_bounds();
+    if (!options_.measure) return options_.modelled ? choose_by_model() : choose_on_bounds();
     try {
       LazyOptions lazy{.second_looks = true, .other_plan = options_.budget_s == 0};
       if (options_.budget_s > 0) {
@@ -367,12 +367,10 @@ class PlanChooser {
     return options_.budget_s > 0 ? kShare * options_.budget_s : kWithout_s;
   }
 
-  // A model stands for those that are not carried. Without one, where they cover the network, nothing else is
-  // chosen: bounds beside them would always look cheaper.
+  // Where they cover the network nothing else is chosen: bounds beside them would always look cheaper.
   void take_carried_costs() {
     book_.take_carried_costs();
-    book_.take_modelled_costs();
-    if (book_.measured() == 0 || book_.modelled() > 0) return;
+    if (book_.measured() == 0) return;
     const auto is_carried = [&](size_t id) {
       return book_.is_known(static_cast<int>(id)) || columns_.infos[id].kind == ColumnInfo::Kind::view;
     };
@@ -383,6 +381,24 @@ class PlanChooser {
     }
     for (size_t id = 0; id < columns_.infos.size(); ++id)
       if (!is_carried(id)) CostBook::drop(columns_.problem.columns[id]);
+  }
+
+  // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist.
+  LazyResult choose_by_model() {
+    LazyOptions lazy{.second_looks = false, .other_plan = false};
+    try {
+      if (!rival_groups_.empty()) lazy.solve.start = rival_plan().chosen;
+      for (;;) {
+        LazySolver solver(columns_.problem, lazy);
+        Answer answer;
+        while (const std::optional<Question> question = solver.next(answer)) answer = answer_to(*question);
+        LazyResult result = solver.result();
+        if (result.solution.chosen.empty() || book_.build(result.solution.chosen)) return result;
+        lazy.solve.start.clear();
+      }
+    } catch (const BudgetSpent&) {
+      return choose_on_bounds();
+    }
   }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too

@@ -25,6 +25,7 @@ using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId
 struct SearchOptions {
   bool measure = true;      // false: on bounds alone, among the kernels that can be built
   bool carried = false;     // and on costs that the source carries; where not measuring
+  bool modelled = false;    // where not measuring: what the source gives as measured is of a model
   bool exhaustive = false;  // measure every column
   bool other_schedules = true;
   Bounds bounds = Bounds::learned;

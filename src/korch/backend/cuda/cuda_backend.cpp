@@ -17,9 +17,10 @@ class CudaBackend : public Backend {
 
   std::string obstacle(const Device&) const override { return "korch does not measure on GPUs yet"; }
 
-  std::optional<double> modelled_us(const KernelSpec& spec, const Device& device) const override {
-    if (!spec.tiles) return std::nullopt;
-    return tile::cuda_model_us(*spec.tiles, device);
+  bool has_model() const override { return true; }
+
+  double modelled_us(const KernelSpec& spec, const Device& device) const override {
+    return spec.tiles ? tile::cuda_model_us(*spec.tiles, device) : device.launch_us;
   }
 
   std::vector<BackendPart> parts() const override {
