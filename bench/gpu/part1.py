@@ -16,7 +16,7 @@ import seal
 import table
 
 # Phase: seconds of all its items together, seconds of silence after which an item has failed. 410 s in all.
-PHASES = {"probe": (30, 20), "ceilings": (60, 30), "kernels": (150, 20), "networks": (170, 90)}
+PHASES = {"probe": (30, 20), "ceilings": (60, 30), "executables": (50, 40), "kernels": (130, 20), "networks": (140, 90)}
 MOST_BYTES = 16 << 20  # of a file that comes back
 FATAL = 3              # exit code: the device is lost to this process, another may go on
 

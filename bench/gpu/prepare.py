@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import land
 import seal
@@ -12,7 +13,10 @@ from networks import NETWORKS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GPU = os.path.join(ROOT, "bench", "gpu")
-SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.py", "ceilings.py", "kernels.py", "networks.py"]
+SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.py", "ceilings.py", "kernels.py",
+           "executables.py", "networks.py"]
+# Whole executables that are carried: what there is room for.
+EXECUTABLES = ["mobilenet_v2_224", "candy_224"]
 
 PATIENCE = 20  # of a rehearsal: clang compiles every kernel, and the machine may be busy
 
@@ -46,6 +50,42 @@ def make(args, architectures, models, *limits):
         shutil.copy(os.path.join(ROOT, "models", name), os.path.join(args.dir, "models"))
 
 
+def pack(source, target):
+    with open(source, "rb") as f, gzip.GzipFile(target, "wb", mtime=0) as packed:
+        packed.write(f.read())
+
+
+def make_executable(args, model, *options):
+    """The network's executable for a GPU, its inputs, and the outputs of one for this machine's CPU."""
+    korch = os.path.join(args.programs, "..", "..", "tools", "korch")
+    with tempfile.TemporaryDirectory() as work:
+        onnx, inputs, outputs = (os.path.join(work, name) for name in ("m.onnx", "inputs", "outputs"))
+        common = ["--no-measure", "--no-profile-db", "--strategy", "greedy"]
+
+        def run(*arguments):
+            return subprocess.run([korch, *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+        run("model", model, "-o", onnx, "--inputs", inputs)
+        run("compile", onnx, "-o", onnx + ".cpu.so", "--no-verify", *common)
+        given = []
+        for name in sorted(os.listdir(inputs)):
+            given += ["--input", "%s=%s" % (name[:-4], os.path.join(inputs, name))]
+        run("run", onnx + ".cpu.so", *given, "--output-dir", outputs)
+        run("compile", onnx, "-o", onnx + ".so", "--target", "sm_90", *common, *options)
+        plan = json.loads(run("explain", onnx + ".so", "--json"))
+        folder = os.path.join(args.dir, "executables", model)
+        os.makedirs(folder)
+        files = {"predicted_us": [step["predicted_us"] for step in plan["steps"]], "inputs": [], "outputs": []}
+        for kind, where in (("inputs", inputs), ("outputs", outputs)):
+            for tensor in plan[kind]:
+                name = next(n for n in sorted(os.listdir(where)) if n[:-4].removeprefix("out_") == tensor["name"].replace("/", "_"))
+                files[kind].append("%s_%d.gz" % (kind, len(files[kind])))
+                pack(os.path.join(where, name), os.path.join(folder, files[kind][-1]))
+        pack(onnx + ".so", os.path.join(folder, "network.so.gz"))
+        with open(os.path.join(folder, "files.json"), "w") as f:
+            json.dump(files, f)
+
+
 def finish(args):
     with open(os.path.join(args.dir, "kernels", "jobs.json")) as f:
         jobs = json.load(f)
@@ -61,6 +101,8 @@ def finish(args):
 
 def prepare(args):
     make(args, "sm_80,sm_90", args.models)
+    for model in EXECUTABLES:
+        make_executable(args, model)
     finish(args)
     return 0
 
@@ -69,6 +111,7 @@ def rehearse(args):
     """A small visit: the products' cases, and small kernels of one network."""
     models = "cases,mobilenet_v2_224" if args.models == "all" else args.models
     make(args, "emulated", models, "--most-elements", "300000", "--most-flops", "3e6", "--most-kernels", "12")
+    make_executable(args, EXECUTABLES[0], "--emulation")
     finish(args)
     library = os.path.abspath(os.path.join(args.programs, "libfake_cuda.so"))
     part1 = subprocess.run([sys.executable, os.path.join(args.dir, "bench", "gpu", "visit"), "part1", args.dir, "--results",

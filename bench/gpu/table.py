@@ -58,6 +58,25 @@ def kernels(folder, results):
     return lines
 
 
+def executables(results):
+    rows = rows_of(results, "executables")
+    if not rows:
+        return ["Executables: none was reached."]
+    lines = ["| executable | as a CUDA graph, us | launch after launch, us | steps alone, us | predicted, us | largest error |",
+             "|---|---|---|---|---|---|"]
+    for row in rows:
+        if "graph_us" in row:
+            lines.append("| %s | %.0f | %.0f | %.0f | %.0f | %.1e |" % (
+                row["name"], row["graph_us"], row["launches_us"], row["steps_us"], row["predicted_us"], row["worst"]))
+        else:
+            lines.append("| %s | %s | | | | |" % (row["name"], row.get("absent", row.get("error"))))
+    for row in rows:
+        for step in row.get("steps", []):
+            lines.append("- %s, step %d, %s: %.1f us, predicted %.1f" % (
+                row["name"], step["step"], step["name"], step["us"], step["predicted_us"]))
+    return lines
+
+
 def networks(results):
     rows = {tuple(json.loads(row["name"])): row for row in rows_of(results, "networks")}
     missing = next((row["absent"] for row in rows.values() if "absent" in row), None)
@@ -87,6 +106,7 @@ def of(folder, results):
         lines.append("Clocks: " + clocks[-1] + ".")
     if state["emulated"]:
         lines.append("Played by the emulator: times mean nothing.")
-    lines += ["", *("- " + phase_line(p) for p in state["phases"]), "", *ceilings(results), "", *kernels(folder, results), "",
+    lines += ["", *("- " + phase_line(p) for p in state["phases"]), "", *ceilings(results), "", *executables(results), "",
+              *kernels(folder, results), "",
               *networks(results)]
     return "\n".join(lines) + "\n"
