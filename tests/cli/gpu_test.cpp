@@ -133,6 +133,20 @@ TEST_F(Gpu, RunsInAStreamOnItsOwnMemory) {
   ::dlclose(library);
 }
 
+TEST_F(Gpu, AStrippedExecutableIsWhole) {
+  write_branches();
+  ASSERT_EQ(compile_for_gpu("branches.onnx", "--emulation --strategy greedy"), 0) << err_;
+  if (std::system(("strip " + path("m.so") + " 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "no strip is here";
+  EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
+}
+
+// Convolutions on matrix units, depthwise ones, a product of one row.
+TEST_F(Gpu, AWholeNetwork) {
+  ASSERT_EQ(run("model mobilenet_v2_224 -o " + path("mobilenet.onnx")), 0) << err_;
+  ASSERT_EQ(compile_for_gpu("mobilenet.onnx", "--emulation --strategy greedy"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("mobilenet.onnx") + " " + path("m.so")), 0) << err_;
+}
+
 TEST_F(Gpu, ARangeOfShapes) {
   ModelBuilder b;
   b.input("x", {-1, 16}, 1, {"n"}).output("y");

@@ -93,8 +93,9 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   std::vector<Refusal> reasons;
   for (const Family& family : families()) {
     if (family.kind == Family::Kind::gpu_alone && !target.is_gpu()) continue;
-    // The last resort costs a measurement for nothing where another kernel is.
-    if (family.kind == Family::Kind::last_resort && !found.empty()) continue;
+    // The last resort costs a measurement for nothing where another kernel is; on a GPU it gives each result a
+    // warp or a block, where others have too few rows for their tiles.
+    if (family.kind == Family::Kind::last_resort && !found.empty() && !target.is_gpu()) continue;
     family.list(graph, candidate, target, accuracy, found, reasons);
   }
   if (found.empty() && reasons.empty())

@@ -174,8 +174,8 @@ Slots::Slots(UserOptions& options) {
   word(
       "accuracy", kEverybody, o.accuracy, kAccuracies,
       "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
-      "infinity, a NaN or a huge number may spoil the results beside it; subnormal results are 0 (korch "
-      "explain lists what a plan does of that)");
+      "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of tf32 "
+      "in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of that)");
   planning(o);
   making(o);
   text("cache", kProvider | kTorch, options.cache,

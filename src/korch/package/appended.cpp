@@ -48,6 +48,7 @@ class LibraryAppender {
 
   void write(std::deque<std::string>& owned, std::vector<std::string_view>& parts) {
     read_symbols();
+    leave_out_what_is_not_loaded();
     place_sections();
     fill_in_links();
     for (const Anchor& anchor : anchors_) {
@@ -98,6 +99,21 @@ class LibraryAppender {
       if (known.st_shndx != SHN_UNDEF && known.st_name != 0)
         symbols_.emplace(bytes_.c_str() + texts + known.st_name, known.st_value);
     }
+  }
+
+  // Symbols and names of sections, which stand behind all that is loaded: a tool that takes them out of the
+  // finished file would move what comes after them.
+  void leave_out_what_is_not_loaded() {
+    uint64_t end = 0;
+    for (const Elf64_Phdr& segment : segments_)
+      if (segment.p_type == PT_LOAD) end = std::max(end, segment.p_offset + segment.p_filesz);
+    const auto rest = std::find_if(headers_.begin() + 1, headers_.end(), [](const Elf64_Shdr& section) {
+      return (section.sh_flags & SHF_ALLOC) == 0;
+    });
+    require(std::none_of(rest, headers_.end(),
+                         [](const Elf64_Shdr& section) { return (section.sh_flags & SHF_ALLOC) != 0; }));
+    headers_.erase(rest, headers_.end());
+    bytes_.resize(end);
   }
 
   uint64_t symbol(const std::string& name) const {
@@ -238,9 +254,15 @@ class LibraryAppender {
     relocations->sh_offset = relocations_at_;
     relocations->sh_addr = relocations_at_ + to_address_;
     relocations->sh_size = relocations_.size();
-    Elf64_Shdr& names = headers_[header_.e_shstrndx];
+    Elf64_Shdr names{};
+    names.sh_name = static_cast<uint32_t>(names_.size());
+    names_ += std::string(".shstrtab") + '\0';
+    names.sh_type = SHT_STRTAB;
     names.sh_offset = end_;
     names.sh_size = names_.size();
+    names.sh_addralign = 1;
+    header_.e_shstrndx = static_cast<uint16_t>(headers_.size());
+    headers_.push_back(names);
     header_.e_phoff = begin_;
     header_.e_phnum = static_cast<uint16_t>(segments.size());
     header_.e_shoff = rounded_up(end_ + names_.size(), kWordBytes);

@@ -356,6 +356,38 @@ graph {
   output %y "y"
 }
 // EXPECT:
+staged(32,32,16,matrix 3) rm->rm
+kernel {
+  in0: f32[2048]
+  const0: f32[2048] packed columns(1, 1, 32, 32)
+  out0: f32[4096]
+  s0: f32[640] at 0
+  s1: f32[640] at 2560
+  s2: f32[1024] at 5120
+  scratch 9216
+  phase tx in 2, block in 2 {
+    for k_tile in 2 {
+      map k in 16, ry in 1, rx in 32 lanes 4 along k {
+        %0 = in0[k + k_tile * 16 + rx * 32 + tx * 1024]
+        s0[k * 40 + rx] <- %0
+      }
+      map k in 16, c in 32 lanes 4 along c {
+        %0 = const0[block * 1024 + c + k * 32 + k_tile * 512]
+        s1[c + k * 40] <- %0
+      }
+      reduce add r in 32, c in 32 over k in 16 anew if 0 <= k_tile <= 0 registers matrix 3 {
+        %0 = s0[k * 40 + r]
+        %1 = s1[c + k * 40]
+        %2 = f32 mul(%0, %1)
+        s2[c + r * 32] <- %2
+      }
+    }
+    map ry in 1, rx in 32, c in 32 {
+      %0 = s2[c + rx * 32]
+      out0[block * 32 + c + rx * 64 + tx * 2048] <- %0
+    }
+  }
+}
 staged(64,64,16,matrix 3) rm->rm
 kernel {
   in0: f32[2048]

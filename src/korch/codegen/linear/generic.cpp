@@ -39,6 +39,8 @@ void list_linear_generic(const Graph& graph, const Candidate& candidate, const D
     refused.push_back(workload.refusal());
     return;
   }
+  const Op op = graph.node(workload.value().node).op;
+  if (!found.empty() && op != Op::MatMul && op != Op::Conv) return;  // made for the others' own families
   Implementation implementation =
       with_layouts(workload.value(), "linear_generic", Order::row_major, Order::row_major);
   implementation.flops = workload.value().inner_flops;

@@ -16,6 +16,7 @@ using namespace linear;
 namespace {
 
 constexpr int64_t kKTile = 16;
+constexpr int64_t kSmallTile = 32;  // of matrix units alone
 
 // Elements added to a panel's rows, so that what a warp reads at once lies in different banks: threads read
 // neighbours along a row, or matrix units a square of 8 rows by 4 terms.
@@ -286,16 +287,19 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
     for (Order result : {Order::row_major, Order::channels_last}) {
       Implementation implementation = with_layouts(p, "staged", data, result);
       const RowKernel k = rows_of(p, implementation, target);
-      // The large tile needs half as much from memory, but some for every multiprocessor.
+      // A larger tile needs less from memory, but there should be some for every multiprocessor.
+      const auto tiles = [&](int64_t size) {
+        return k.images * k.groups * ceil_div(k.height * k.width, size) * ceil_div(k.columns, size);
+      };
       std::vector<int64_t> sizes = {128, 64};
-      const int64_t large_tiles =
-          k.images * k.groups * ceil_div(k.height * k.width, sizes[0]) * ceil_div(k.columns, sizes[0]);
-      if (large_tiles < target.workers) std::swap(sizes[0], sizes[1]);
+      if (tiles(128) < target.workers) std::swap(sizes[0], sizes[1]);
+      if (tiles(64) < target.workers) sizes.insert(sizes.begin(), kSmallTile);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
         // Three products of tf32 are as good as one of float32, but for its last bits.
         for (const int matrix_units : {3, 0}) {
           if (matrix_units != 0 && accuracy == Accuracy::strict) continue;
+          if (matrix_units == 0 && size == kSmallTile) continue;  // fewer results than threads hold
           implementation.schedule = StagedSchedule{size, size, kKTile, matrix_units};
           add_once(implementation, found);
         }
