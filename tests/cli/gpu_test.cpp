@@ -136,8 +136,28 @@ TEST_F(Gpu, RunsInAStreamOnItsOwnMemory) {
 TEST_F(Gpu, AStrippedExecutableIsWhole) {
   write_branches();
   ASSERT_EQ(compile_for_gpu("branches.onnx", "--emulation --strategy greedy"), 0) << err_;
-  if (std::system(("strip " + path("m.so") + " 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "no strip is here";
+  if (std::system(("strip " + path("m.so") + " 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no strip is here";
   EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
+}
+
+// An infinity times the small part of a number would be a NaN.
+TEST_F(Gpu, ProductsOfSpecialValues) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 0.3F);
+  std::vector<float> weights(16 * 64);
+  for (float& weight : weights) weight = normal(random);
+  weights[3] = 0;
+  weights[5] = 0.5F;  // without a small part
+  ModelBuilder b;
+  b.input("x", {5, 16}).output("y");
+  b.floats("w", {16, 64}, weights);
+  b.node("MatMul", {"x", "w"}, {"y"});
+  write_model("product.onnx", b);
+  ASSERT_EQ(compile_for_gpu("product.onnx"), 0) << err_;
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_TRUE(says("matrix 3")) << out_;
+  EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
 }
 
 // Convolutions on matrix units, depthwise ones, a product of one row.

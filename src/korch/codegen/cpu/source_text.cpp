@@ -505,15 +505,17 @@ std::string SourceText::as_cuda(std::string text) {
 }
 
 // Products of 16 x 8 by 8 x 8 elements of tf32, shared out to the threads of a warp as the PTX manual's
-// mma.m16n8k8 has them. An infinity or a NaN has no small part, and what would round to an infinity is cut
-// off. The emulator has a product of its own.
+// mma.m16n8k8 has them. `big` and `small` make up the number; `finite` is what other numbers' small parts are
+// multiplied with: an infinity times a small part, which may be 0 or of the other sign, would be a NaN. What
+// would round to an infinity is cut off. The emulator has a product of its own.
 constexpr const char* kCudaMatrixUnits =
-    R"(static inline void split_tf32(float x, uint32_t& big, uint32_t& small) {
+    R"(static inline void split_tf32(float x, uint32_t& big, uint32_t& finite, uint32_t& small) {
   const uint32_t bits = __float_as_uint(x);
   const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
   big = (bits + 0x1000u) & 0xffffe000u;
   if ((big & 0x7f800000u) == 0x7f800000u) big = bits & 0xffffe000u;
   if (x != x) big = 0x7fc00000u;
+  finite = is_finite ? big : 0u;
   small = is_finite ? (__float_as_uint(x - __uint_as_float(big)) + 0x1000u) & 0xffffe000u : 0u;
 }
 #ifndef KORCH_EMULATED

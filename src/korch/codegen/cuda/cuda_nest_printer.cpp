@@ -283,7 +283,9 @@ void CudaNestPrinter::print_matrix_product(const Nest& nest, const HeldTile& til
   emitter_.line("#pragma unroll");
   emitter_.open(fmt::format("for (int term = 0; term < {}; term += 8)", terms));
   emitter_.line(
-      fmt::format("uint32_t a[{}][4], a_small[{}][4], b[{}][2], b_small[{}][2];", high, high, wide, wide));
+      fmt::format("uint32_t a[{0}][4], a_finite[{0}][4], a_small[{0}][4], b[{1}][2], b_finite[{1}][2], "
+                  "b_small[{1}][2];",
+                  high, wide));
   // Element (row or column, term) of a panel, both counted from the thread's first.
   const auto fill = [&](const char* to, int64_t blocks, int64_t registers, int buffer, const Index& offset,
                         const std::string& variable, const std::string& first, int64_t step,
@@ -300,7 +302,7 @@ void CudaNestPrinter::print_matrix_product(const Nest& nest, const HeldTile& til
         fmt::format("{}[{} + at * {} + ({} + i * {}{}) * {}]", graph_.name(buffer),
                     emitter_.index(substitute(offset, zero)), offset.stride(nest.reduced.back().name), first,
                     step, within, offset.stride(variable));
-    emitter_.line(fmt::format("split_tf32({}, {}[i][q], {}_small[i][q]);",
+    emitter_.line(fmt::format("split_tf32({0}, {1}[i][q], {1}_finite[i][q], {1}_small[i][q]);",
                               terms % 8 == 0 ? element : fmt::format("at < {} ? {} : 0.0f", terms, element),
                               to, to));
     emitter_.close();
@@ -322,8 +324,8 @@ void CudaNestPrinter::print_unit_products(const std::string& name, const HeldTil
   }
   emitter_.line("float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};");
   if (tile.matrix_units == 3) {
-    emitter_.line("multiply_tf32(sum, a_small[i], b[j]);");
-    emitter_.line("multiply_tf32(sum, a[i], b_small[j]);");
+    emitter_.line("multiply_tf32(sum, a_small[i], b_finite[j]);");
+    emitter_.line("multiply_tf32(sum, a_finite[i], b_small[j]);");
   }
   emitter_.line("multiply_tf32(sum, a[i], b[j]);");
   emitter_.line("#pragma unroll");
