@@ -160,6 +160,16 @@ TEST_F(Gpu, ProductsOfSpecialValues) {
   EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
 }
 
+// The padding is not multiplied: a weight may be infinite.
+TEST_F(Gpu, PaddedConvolutionsByComputedWeights) {
+  ModelBuilder b;
+  b.input("x", {1, 2, 7, 5}).input("w", {3, 2, 3, 3}).output("y");
+  set_attribute(b.node("Conv", {"x", "w"}, {"y"}), "pads", std::vector<int64_t>{1, 1, 1, 1});
+  write_model("conv.onnx", b);
+  ASSERT_EQ(compile_for_gpu("conv.onnx"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("conv.onnx") + " " + path("m.so")), 0) << err_;
+}
+
 // Convolutions on matrix units, depthwise ones, a product of one row.
 TEST_F(Gpu, AWholeNetwork) {
   ASSERT_EQ(run("model mobilenet_v2_224 -o " + path("mobilenet.onnx")), 0) << err_;

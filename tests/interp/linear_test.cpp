@@ -121,6 +121,28 @@ TEST(Conv, EqualsItsDefinition) {
   }
 }
 
+// Padding has no part in a sum: no zero is multiplied with a weight that is infinite or no number.
+TEST(Conv, PaddingIsNotMultiplied) {
+  for (const double special : {std::numeric_limits<double>::infinity(), std::nan("")})
+    for (const ConvCase& c : conv_cases()) {
+      SCOPED_TRACE(to_string(c.x) + " * " + to_string(c.w));
+      const HostTensor x = random(c.x, 1), b = random({c.w[0]}, 3);
+      HostTensor w = random(c.w, 2);
+      for (int64_t k = 0; k < w.elements(); k += 5) w.mutable_data<float>()[k] = static_cast<float>(special);
+      std::vector<HostTensor> inputs = {x, w};
+      if (c.bias) inputs.push_back(b);
+      const HostTensor y = evaluate(Op::Conv, c.attrs, inputs, Precision::float64)[0];
+      const std::vector<double> expected = convolve(c, x, w, b, y.shape());
+      for (int64_t i = 0; i < y.elements(); ++i) {
+        const double value = element_as_double(y, i), right = expected[static_cast<size_t>(i)];
+        if (std::isfinite(right))
+          EXPECT_NEAR(value, right, 1e-9) << i;
+        else
+          EXPECT_TRUE(std::isnan(right) ? std::isnan(value) : value == right) << i;
+      }
+    }
+}
+
 TEST(Conv, LargeOnesAreDoneInBlocks) {
   // 64 * 9 products for each of 96 * 96 outputs need three column blocks.
   const ConvCase c = {{1, 64, 96, 96}, {2, 64, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, 1}, false};

@@ -1,6 +1,8 @@
 // Convolution as im2col and a double-precision matrix product per image and group, in blocks of output rows;
-// one input channel per group (depthwise) tap by tap. Transposed convolution is the same walk backwards.
+// one input channel per group (depthwise), and weights that are not finite, tap by tap. Transposed
+// convolution is the same walk backwards.
 #include <algorithm>
+#include <cmath>
 
 #include "korch/interp/evaluate.h"
 #include "korch/interp/gemm.h"
@@ -74,16 +76,20 @@ void conv_by_taps(const ConvShape& s, const double* x, const double* w, double* 
   const int64_t taps = s.geometry.taps(), step = s.geometry.step();
   for (int64_t channel = 0; channel < s.out_channels; ++channel) {
     double* plane = y + channel * s.out_plane();
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const double weight = w[channel * taps + tap];
-      s.geometry.for_each_run(tap, 0, s.geometry.output_rows(), [&](int64_t to, int64_t from, int64_t count) {
-        stop.after(count);
-        if (step == 1) {
-          for (int64_t i = 0; i < count; ++i) plane[to + i] += weight * x[from + i];
-        } else {
-          for (int64_t i = 0; i < count; ++i) plane[to + i] += weight * x[from + i * step];
-        }
-      });
+    for (int64_t term = 0; term < s.depth(); ++term) {
+      const double weight = w[channel * s.depth() + term];
+      const double* data = x + term / taps * s.in_plane();
+      s.geometry.for_each_run(term % taps, 0, s.geometry.output_rows(),
+                              [&](int64_t to, int64_t from, int64_t count) {
+                                stop.after(count);
+                                if (step == 1) {
+                                  for (int64_t i = 0; i < count; ++i)
+                                    plane[to + i] += weight * data[from + i];
+                                } else {
+                                  for (int64_t i = 0; i < count; ++i)
+                                    plane[to + i] += weight * data[from + i * step];
+                                }
+                              });
     }
   }
 }
@@ -131,7 +137,11 @@ void add_convolution(const Evaluation& e, const HostTensor& x, const HostTensor&
                     w.shape()[0] / attrs.group,
                     e.sums_in_float32()};
   if (s.depth() == 0) return;
-  const auto convolve = s.in_channels == 1 ? conv_by_taps : conv_by_columns;
+  // Columns hold zeros where a tap reads padding, which has no part in the sum: an infinite weight shows it.
+  const double* weights = w.data<double>();
+  const bool are_finite =
+      std::all_of(weights, weights + w.elements(), [](double weight) { return std::isfinite(weight); });
+  const auto convolve = s.in_channels == 1 || !are_finite ? conv_by_taps : conv_by_columns;
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
     const int64_t group = i % s.groups;
     convolve(s, x.data<double>() + i * s.in_channels * s.in_plane(),

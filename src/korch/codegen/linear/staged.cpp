@@ -35,6 +35,9 @@ Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& cand
   if (is_conv && p.conv->group > 1 && p.conv->in_channels == p.conv->group)
     return refuse("depthwise convolution in staged");
   if (!is_float32(p)) return Refusal{RefusalReason::unsupported_type, "product of a type other than float32"};
+  // Zeros of the padding are multiplied here, and make a NaN of an infinite weight.
+  if (is_conv && p.conv->padded() && !p.weight_constant)
+    return refuse("a padded convolution by weights that are computed");
   return workload;
 }
 
