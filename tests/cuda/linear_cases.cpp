@@ -124,6 +124,12 @@ const std::vector<LinearCase>& linear_cases() {
       {"conv_computed_weights", {"staged"}, R"(graph {
   input %x : f32[1x6x8x8] "x"
   input %v : f32[10x6x3x3] "v"
+  %y = Conv(%x, %v) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], output_padding=[0,0]}
+  output %y "y"
+})"},
+      {"padded_conv_computed_weights", {"linear_generic"}, R"(graph {
+  input %x : f32[1x6x8x8] "x"
+  input %v : f32[10x6x3x3] "v"
   %y = Conv(%x, %v) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], output_padding=[0,0]}
   output %y "y"
 })"},
