@@ -71,6 +71,10 @@ TEST_F(Gpu, AnExecutableIsRightOnAnEmulatedOne) {
   }
 }
 
+TEST_F(Gpu, EmulationIsForGpus) {
+  expect_refused(compile_arguments("m.onnx", "--no-measure --emulation"), 2, {"emulation is for GPUs"});
+}
+
 TEST_F(Gpu, ItSaysWhereItCannotRun) {
   write_branches();
   ASSERT_EQ(compile_for_gpu("branches.onnx", "--strategy greedy"), 0) << err_;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "korch/backend/backend.h"
+#include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/compile_part.h"
@@ -65,6 +66,8 @@ class Compilation {
     part_ = part;
     reserve_files();
     device_ = device_of(options_);
+    if (options_.emulation && !device_.is_gpu())
+      throw Error(ErrorKind::usage, "option emulation is for GPUs, and " + device_.code + " is a CPU's code");
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
