@@ -42,7 +42,7 @@ TEST(CudaCostModel, TermsFarFromEachOtherMoveWholeSectors) {
 }
 
 TEST(CudaCostModel, MatrixUnitsAreFaster) {
-  EXPECT_LT(us(product(" matrix 3")), us(product("")));
+  EXPECT_LT(us(product(" matrix f32")), us(product("")));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Text {
   }
   std::string operator()(const StagedSchedule& s) const {
     std::string text = fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
-    if (s.matrix_units != 0) text += fmt::format(",matrix {}", s.matrix_units);
+    if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
     return text;
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
@@ -34,7 +34,7 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
-  int64_t operator()(const StagedSchedule& s) const { return s.columns + s.matrix_units; }
+  int64_t operator()(const StagedSchedule& s) const { return s.columns + (s.matrix_units ? 1 + static_cast<int>(*s.matrix_units) : 0); }
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <variant>
 
+#include "korch/tensor/product_type.h"
+
 namespace korch {
 
 // A tile of a linear result that is kept in registers: rows, and full vectors along each of them.
@@ -47,7 +49,7 @@ struct RecurrenceSchedule {
 // NestSchedule::matrix_units.
 struct StagedSchedule {
   int64_t rows = 64, columns = 64, k_tile = 16;
-  int matrix_units = 0;
+  std::optional<ProductType> matrix_units = {};
   bool operator==(const StagedSchedule&) const = default;
 };
 

@@ -68,6 +68,10 @@ class Compilation {
     device_ = device_of(options_);
     if (options_.emulation && !device_.is_gpu())
       throw Error(ErrorKind::usage, "option emulation is for GPUs, and " + device_.code + " is a CPU's code");
+    if (products_of(options_.accuracy) != ProductType::f32 && !device_.is_gpu())
+      throw Error(ErrorKind::usage,
+                  fmt::format("accuracy {} is for GPUs, and {} is a CPU's code: take standard",
+                              name(options_.accuracy), device_.code));
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))

@@ -120,7 +120,7 @@ class PhaseModel {
     NestWork work;
     const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
     if (held_.count(nest.stores[0].buffer) != 0) {
-      work.held_flops = 2 * points * reduced / (schedule.matrix_units != 0 ? kMatrixShare : kHeldShare);
+      work.held_flops = 2 * points * reduced / (schedule.matrix_units ? kMatrixShare : kHeldShare);
       work.latency_us = reduced * kShared_us / 4;
       return work;
     }

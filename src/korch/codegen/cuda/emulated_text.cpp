@@ -41,26 +41,46 @@ static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline double __dsub_rn(double a, double b) { return a - b; }
 #pragma clang fp contract(fast)
 #define KORCH_EMULATED
+#define bit_cast __builtin_bit_cast
 static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 static inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
-// Each thread shows its elements, of which the last 13 bits do not count, and its results. The first one of a
+// Copies to shared memory land when their thread waits for them, not before.
+struct emulated_copy { float* to; const float* from; int bytes; };
+static emulated_copy emulated_copies[1024][64];
+static int emulated_copies_begun[1024];
+template <int bytes> static inline void copy_async(float* to, const float* from, bool inside) {
+  int& begun = emulated_copies_begun[threadIdx.x];
+  if (begun == 64) __builtin_trap();
+  emulated_copies[threadIdx.x][begun++] = {to, inside ? from : nullptr, bytes};
+}
+static inline void wait_copies() {
+  int& begun = emulated_copies_begun[threadIdx.x];
+  for (int i = 0; i < begun; ++i) {
+    const emulated_copy& copy = emulated_copies[threadIdx.x][i];
+    for (int l = 0; l < copy.bytes / 4; ++l) copy.to[l] = copy.from == nullptr ? 0.0f : copy.from[l];
+  }
+  begun = 0;
+}
+// A product of 16 x 4T by 4T x 8 elements. Each thread shows its elements and its results. The first one of a
 // warp makes all results.
 typedef float emulated_row __attribute__((ext_vector_type(8)));
-static float emulated_a[32][16][8];
-static emulated_row emulated_b[32][8], emulated_sum[32][16];
-static inline float emulated_tf32(unsigned x) { return __uint_as_float(x & 0xffffe000u); }
-static inline void multiply_tf32(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+static float emulated_a[32][16][16];
+static emulated_row emulated_b[32][16], emulated_sum[32][16];
+template <int T> static inline void emulated_multiply(float (&sum)[4], const float (&a)[2 * T], const float (&b)[T]) {
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, within = lane % 4;
+  constexpr int each = T / 2;  // elements of a register
   for (int q = 0; q < 4; ++q) {
-    emulated_a[warp][group + q % 2 * 8][within + q / 2 * 4] = emulated_tf32(a[q]);
+    for (int e = 0; e < each; ++e)
+      emulated_a[warp][group + q % 2 * 8][within * each + e + q / 2 * 4 * each] = a[q * each + e];
     emulated_sum[warp][group + q / 2 * 8][within * 2 + q % 2] = sum[q];
   }
-  for (int q = 0; q < 2; ++q) emulated_b[warp][within + q * 4][group] = emulated_tf32(b[q]);
+  for (int q = 0; q < 2; ++q)
+    for (int e = 0; e < each; ++e) emulated_b[warp][within * each + e + q * 4 * each][group] = b[q * each + e];
   emulated_warp();
   if (lane == 0)
     for (int row = 0; row < 16; ++row) {
       emulated_row total = emulated_sum[warp][row];
-      for (int term = 0; term < 8; ++term) total += emulated_a[warp][row][term] * emulated_b[warp][term];
+      for (int term = 0; term < 4 * T; ++term) total += emulated_a[warp][row][term] * emulated_b[warp][term];
       emulated_sum[warp][row] = total;
     }
   emulated_warp();

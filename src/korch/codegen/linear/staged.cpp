@@ -6,6 +6,7 @@
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/operand_bits.h"
 #include "korch/codegen/linear/row_kernel.h"
 #include "korch/codegen/linear/slice_axis.h"
 
@@ -21,7 +22,7 @@ constexpr int64_t kSmallTile = 32;  // of matrix units alone
 // Elements added to a panel's rows, so that what a warp reads at once lies in different banks: threads read
 // neighbours along a row, or matrix units a square of 8 rows by 4 terms.
 int64_t spread(const StagedSchedule& schedule) {
-  return schedule.matrix_units != 0 ? 8 : 4;
+  return schedule.matrix_units ? 8 : 4;
 }
 
 Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& candidate) {
@@ -222,6 +223,7 @@ tile::ScheduledNest StagedBuilder::product() {
                                                    builder_.load(column_panel_, panel_offset(s_.columns, c)),
                                                    tile_, r * s_.columns + c);
   nest.schedule.matrix_units = s_.matrix_units;
+  nest.schedule.stages = 2;
   for (const tile::OuterLoop& loop : k_tiles())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
@@ -276,6 +278,13 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
   return builder_.finish();
 }
 
+// What matrix units multiply. Three products of tf32 are as good as one of float32, but for its last bits.
+std::optional<ProductType> units_for(const LinearWorkload& workload, Accuracy accuracy) {
+  if (accuracy == Accuracy::strict) return std::nullopt;
+  const ProductType exact = exact_operands(workload);
+  return exact != ProductType::f32 ? exact : products_of(accuracy);
+}
+
 }  // namespace
 
 void list_staged(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
@@ -286,6 +295,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
     return;
   }
   const LinearWorkload& p = workload.value();
+  const std::optional<ProductType> units = units_for(p, accuracy);
   for (Order data : {Order::row_major, Order::channels_last})
     for (Order result : {Order::row_major, Order::channels_last}) {
       Implementation implementation = with_layouts(p, "staged", data, result);
@@ -299,13 +309,13 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       if (tiles(64) < target.workers) sizes.insert(sizes.begin(), kSmallTile);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
-        // Three products of tf32 are as good as one of float32, but for its last bits.
-        for (const int matrix_units : {3, 0}) {
-          if (matrix_units != 0 && accuracy == Accuracy::strict) continue;
-          if (matrix_units == 0 && size == kSmallTile) continue;  // fewer results than threads hold
-          implementation.schedule = StagedSchedule{size, size, kKTile, matrix_units};
+        if (units) {
+          implementation.schedule = StagedSchedule{size, size, kKTile, units};
           add_once(implementation, found);
         }
+        if (size == kSmallTile) continue;  // fewer results than threads hold
+        implementation.schedule = StagedSchedule{size, size, kKTile};
+        add_once(implementation, found);
       }
     }
 }
