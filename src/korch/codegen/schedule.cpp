@@ -22,6 +22,7 @@ struct Text {
   }
   std::string operator()(const StagedSchedule& s) const {
     std::string text = fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
+    if (s.parts > 1) text += fmt::format(",parts {}", s.parts);
     if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
     return text;
   }
@@ -34,7 +35,10 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
-  int64_t operator()(const StagedSchedule& s) const { return s.columns + (s.matrix_units ? 1 + static_cast<int>(*s.matrix_units) : 0); }
+  int64_t operator()(const StagedSchedule& s) const {
+    const int64_t units = s.matrix_units ? 1 + static_cast<int64_t>(*s.matrix_units) : 0;
+    return s.columns + units + 1024 * (s.parts - 1);
+  }
 };
 
 }  // namespace

@@ -58,7 +58,12 @@ const Nvrtc& Nvrtc::get() {
 Nvrtc::Nvrtc() {
   constexpr const char* kInstall =
       "install CUDA's toolkit, or NVIDIA's package nvidia-cuda-nvrtc-cu12 (scripts/install-deps does)";
-  void* library = nullptr;
+  const char* chosen = std::getenv("KORCH_NVRTC");
+  void* library = chosen != nullptr ? dlopen(chosen, RTLD_NOW) : nullptr;
+  if (chosen != nullptr && library == nullptr) {
+    missing_ = fmt::format("KORCH_NVRTC names '{}', which cannot be loaded", chosen);
+    return;
+  }
   for (const std::string& folder : folders())
     if (library == nullptr) library = open_library(folder);
   if (library == nullptr) {
