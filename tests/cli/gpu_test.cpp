@@ -164,6 +164,38 @@ TEST_F(Gpu, ProductsOfSpecialValues) {
   EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
 }
 
+// What products multiply is the user's word; the check allows for it, and for no more.
+TEST_F(Gpu, ProductsOfNarrowerTypes) {
+  ModelBuilder b;
+  b.input("x", {96, 300}).input("w", {300, 96}).output("y");
+  b.node("MatMul", {"x", "w"}, {"y"});
+  write_model("product.onnx", b);
+  for (const char* type : {"tf32", "f16", "bf16"}) {
+    const std::string accuracy = std::string(" --accuracy ") + type;
+    expect_refused(compile_arguments("product.onnx", "--no-measure" + accuracy), 2, {"is for GPUs"});
+    ASSERT_EQ(compile_for_gpu("product.onnx", "--emulation --strategy greedy" + accuracy), 0) << err_;
+    ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+    EXPECT_TRUE(says(std::string("matrix ") + type)) << out_;
+    EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
+  }
+}
+
+// Matrix units of 16 bits multiply what was converted from these bits, and lose nothing.
+TEST_F(Gpu, NetworksOf16BitFloats) {
+  for (const auto& [dtype, type] : {std::pair(10, "f16"), std::pair(16, "bf16")}) {
+    ModelBuilder b;
+    b.input("x", {96, 300}, dtype).input("w", {300, 96}, dtype).output("y");
+    b.node("Relu", {"x"}, {"r"});
+    b.node("MatMul", {"r", "w"}, {"m"});
+    b.node("Softmax", {"m"}, {"y"});
+    write_model("narrow.onnx", b);
+    ASSERT_EQ(compile_for_gpu("narrow.onnx", "--emulation --strategy greedy"), 0) << err_;
+    ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+    EXPECT_TRUE(says(std::string("matrix ") + type)) << out_;
+    EXPECT_EQ(run("verify " + path("narrow.onnx") + " " + path("m.so")), 0) << err_;
+  }
+}
+
 // The padding is not multiplied: a weight may be infinite.
 TEST_F(Gpu, PaddedConvolutionsByComputedWeights) {
   ModelBuilder b;

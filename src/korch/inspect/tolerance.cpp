@@ -47,7 +47,7 @@ std::string to_string(const Deviation& d) {
   if (!d.shape.empty()) return "the extents are " + d.shape;
   if (d.element < 0) return fmt::format("nothing to compare ({} elements not judged)", d.unjudged);
   std::string text = fmt::format("error {:.3g} at element {}, allowed {:.3g}", d.error, d.element, d.allowed);
-  text += fmt::format(" ({:g} x float32 noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
+  text += fmt::format(" ({:g} x rounding noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
                       d.noise, d.exact);
   if (d.undecided) text += "; undecided: the time ended before more runs could allow it";
   if (d.unjudged > 0)

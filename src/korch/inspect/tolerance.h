@@ -46,7 +46,7 @@ struct Deviation {
   bool passed() const { return ratio <= 1; }
 };
 
-// "error 4.28e-07 at element 17, allowed 1.38e-06 (20 x float32 noise 6.9e-08 there, value 0.0123)"
+// "error 4.28e-07 at element 17, allowed 1.38e-06 (20 x rounding noise 6.9e-08 there, value 0.0123)"
 std::string to_string(const Deviation& deviation);
 
 class Tolerance {
