@@ -67,6 +67,8 @@ TEST_F(Gpu, AnExecutableIsRightOnAnEmulatedOne) {
     EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
     EXPECT_EQ(run("explain " + path("m.so")), 0) << err_;
     EXPECT_TRUE(says("sm_90")) << out_;
+    EXPECT_TRUE(says(" launches: at most ")) << out_;
+    EXPECT_TRUE(says(" registers, ")) << out_;
     EXPECT_EQ(run("explain --run " + path("m.so")), 0) << err_;
   }
 }
@@ -143,6 +145,19 @@ TEST_F(Gpu, AStrippedExecutableIsWhole) {
   if (std::system(("strip " + path("m.so") + " 2>/dev/null").c_str()) != 0)
     GTEST_SKIP() << "no strip is here";
   EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
+}
+
+TEST_F(Gpu, AKernelsResources) {
+  write_branches();
+  ASSERT_EQ(compile_for_gpu("branches.onnx", "--strategy greedy --dump-dir " + path("stages")), 0) << err_;
+  const std::string tile = path("stages/kernel-000.tile");
+  ASSERT_EQ(run("kernel resources " + tile + " --target sm_80"), 0) << err_;
+  EXPECT_TRUE(says(" registers, ") && says("occupancy ")) << out_;
+  ASSERT_EQ(run("kernel resources " + tile + " --target sm_80 --json"), 0) << err_;
+  EXPECT_TRUE(says("\"local_stores\": 0")) << out_;
+  expect_refused("kernel resources " + tile, 2, {"--target"});
+  ASSERT_EQ(run("explain " + path("m.so") + " --kernel 0"), 0) << err_;
+  EXPECT_TRUE(says(" blocks of 256 threads, ")) << out_;
 }
 
 // An infinity times the small part of a number would be a NaN.

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include "korch/backend/backend.h"
+#include "korch/backend/cuda/cubin.h"
 #include "korch/backend/cuda/cuda_parts.h"
 #include "korch/backend/cuda/nvrtc.h"
 #include "korch/base/error.h"
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/cuda/cost_model.h"
+#include "korch/codegen/cuda/held_tile.h"
+#include "korch/codegen/cuda/print_cuda.h"
 
 namespace korch {
 namespace {
@@ -19,8 +22,9 @@ class CudaBackend : public Backend {
 
   bool has_model() const override { return true; }
 
-  double modelled_us(const KernelSpec& spec, const Device& device) const override {
-    return spec.tiles ? tile::cuda_model_us(*spec.tiles, device) : device.launch_us;
+  double modelled_us(const KernelSpec& spec, const std::vector<FunctionResources>& resources,
+                     const Device& device) const override {
+    return spec.tiles ? tile::cuda_model_us(*spec.tiles, resources, device) : device.launch_us;
   }
 
   std::vector<BackendPart> parts() const override {
@@ -49,6 +53,23 @@ class CudaBackend : public Backend {
     std::vector<Result<std::string>> objects;
     for (std::optional<Result<std::string>>& object : made) objects.push_back(std::move(*object));
     return objects;
+  }
+
+  // A held tile is in registers because memory is too slow for it.
+  Result<std::vector<FunctionResources>> resources(const KernelSpec& spec, const Kernel& kernel,
+                                                   const std::string& object) const override {
+    std::vector<std::string> functions;
+    for (const KernelPhase& phase : kernel.phases) functions.push_back(phase.symbol);
+    Result<std::vector<FunctionResources>> found = cubin_resources(object, functions);
+    for (size_t phase = 0; found && spec.tiles && phase < found.value().size(); ++phase) {
+      const FunctionResources& function = found.value()[phase];
+      if (function.spills() && !tile::held_tiles(*spec.tiles, phase, tile::kCudaThreads).empty())
+        return Refusal{RefusalReason::spills,
+                       fmt::format("a product's tile takes more than {} registers: {} bytes of each thread "
+                                   "are in memory",
+                                   function.registers, function.stack_bytes)};
+    }
+    return found;
   }
 
   std::unique_ptr<Meter> meter(const Device& device, int64_t) const override {
