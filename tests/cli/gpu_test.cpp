@@ -73,6 +73,33 @@ TEST_F(Gpu, AnExecutableIsRightOnAnEmulatedOne) {
   }
 }
 
+// Times of an emulated GPU mean nothing; how kernels are measured is as on any other.
+TEST_F(Gpu, KernelsAreMeasuredOnTheGpuThatIsHere) {
+  const std::string arguments =
+      "compile " + path("m.onnx") + " -o " + path("m.so") + " --strategy greedy --profile-db " + path("k.db");
+  ASSERT_EQ(run(arguments + " --target cuda"), 0) << err_;
+  EXPECT_TRUE(says(" measured;") || says(" measured now")) << out_;
+  EXPECT_FALSE(says("and 0 measured now")) << out_;
+  EXPECT_EQ(run("verify " + path("m.onnx") + " " + path("m.so")), 0) << err_;
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_TRUE(says("emulated GPU")) << out_;
+  EXPECT_FALSE(says("(0.0 %)")) << out_;
+  ASSERT_EQ(run(arguments + " --target cuda"), 0) << err_;
+  EXPECT_TRUE(says("0 kernels compiled and 0 measured now")) << out_;
+  // Rows of this GPU are none of another one's.
+  ASSERT_EQ(run(arguments + " --target sm_90 --no-measure"), 0) << err_;
+  EXPECT_NE(err_.find("are of a model of sm_90"), std::string::npos) << err_;
+  EXPECT_EQ(err_.find("are carried"), std::string::npos) << err_;
+}
+
+TEST_F(Gpu, AnotherGpuIsNotMeasured) {
+  const std::string model = path("m.onnx") + " -o " + path("m.so") + " --no-profile-db --target ";
+  expect_refused("compile " + model + "sm_90", 2, {"emulated GPU", "--target cuda", "--no-measure"});
+  ::setenv("KORCH_CUDA_DRIVER", path("none.so").c_str(), 1);
+  expect_refused("compile " + model + "h100", 2, {"no NVIDIA driver", "--no-measure"});
+  expect_refused("compile " + model + "cuda", 2, {"no NVIDIA driver", "sm_90"});
+}
+
 TEST_F(Gpu, EmulationIsForGpus) {
   expect_refused(compile_arguments("m.onnx", "--no-measure --emulation"), 2, {"emulation is for GPUs"});
 }

@@ -202,7 +202,8 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
   conditions.compiler = kept(compiler_);
   conditions.flops = built.kernel.flops;
   conditions.bytes = built.kernel.bytes;
-  conditions.disturbed = load_.disturbance();
+  // Who uses the processors does not disturb a GPU.
+  if (!target_.is_gpu()) conditions.disturbed = load_.disturbance();
   conditions.measured_at_s = std::time(nullptr);
   database_->put_conditions(key, conditions);
   database_->put_cost(key, cost);

@@ -65,7 +65,8 @@ class PlanChooser {
       run_whole(columns_, costs_, contests_, {rival_.chosen, unchanged_.chosen, solved.others}, memo);
       if (options_.other_schedules) reschedule(memo);
     }
-    if (options_.measure && memo.measured > 0) memo.disturbed = disturbance(watch.load());
+    if (options_.measure && memo.measured > 0 && !target_.is_gpu())
+      memo.disturbed = disturbance(watch.load());
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)

@@ -4,6 +4,7 @@
 #include "korch/backend/cuda/cubin.h"
 #include "korch/backend/cuda/cuda_parts.h"
 #include "korch/backend/cuda/nvrtc.h"
+#include "korch/backend/gpu_here.h"
 #include "korch/base/error.h"
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
@@ -18,7 +19,12 @@ class CudaBackend : public Backend {
  public:
   std::string missing() const override { return Nvrtc::get().missing(); }
 
-  std::string obstacle(const Device&) const override { return "korch does not measure on GPUs yet"; }
+  std::string obstacle(const Device& device) const override {
+    const GpuHere here = gpu_here();
+    if (!here.device) return fmt::format("{} is not here: {}", device.name, here.why_not());
+    if (here.device->name == device.name && here.device->code == device.code) return "";
+    return fmt::format("the GPU here is {} (--target cuda), and no {}", here.device->name, device.name);
+  }
 
   bool has_model() const override { return true; }
 
@@ -72,12 +78,13 @@ class CudaBackend : public Backend {
     return found;
   }
 
-  std::unique_ptr<Meter> meter(const Device& device, int64_t) const override {
-    throw Error(ErrorKind::unsupported, obstacle(device));
+  std::unique_ptr<Meter> meter(const Device& device, int64_t footprint_bytes) const override {
+    if (const std::string why = obstacle(device); !why.empty()) throw Error(ErrorKind::unsupported, why);
+    return cuda_meter(device, footprint_bytes);
   }
 
   PeakSamples sample_peaks(const Device& device, int) const override {
-    throw Error(ErrorKind::unsupported, obstacle(device));
+    throw Error(ErrorKind::unsupported, "the speeds of " + device.name + " are those of its data sheet");
   }
 
   PackageReport write(const PackageInput& input, const std::string& path,
