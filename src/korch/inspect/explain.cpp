@@ -83,6 +83,9 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += fmt::format(
       "  predicted {:.2f} us (lower bound before measuring {:.2f} us), {:.3g} flops, {:.3g} bytes\n",
       step.predicted_us, step.bound_us, kernel.flops, kernel.bytes);
+  for (size_t p = 0; p < kernel.resources.size(); ++p)
+    text += fmt::format("  {}: {} blocks of {} threads, {}\n", kernel.phases[p].symbol, kernel.phases[p].grid,
+                        kernel.resources[p].threads, describe(kernel.resources[p], plan.report.device));
   for (int id : step.inputs) text += "  reads   " + tensor_text(plan, id) + "\n";
   for (int id : step.constants)
     text +=
@@ -203,11 +206,30 @@ std::string whole_runs_text(const Plan& plan) {
   return text;
 }
 
+// Of the functions that the steps of a GPU's plan run.
+std::string resources_text(const Plan& plan) {
+  int functions = 0, spilling = 0, most_registers = 0;
+  double least = 1;
+  for (const PlanStep& step : plan.steps)
+    for (const FunctionResources& function : plan.kernels[step.kernel].resources) {
+      ++functions;
+      spilling += function.spills() ? 1 : 0;
+      most_registers = std::max(most_registers, function.registers);
+      least = std::min(least, thread_occupancy(function, plan.report.device));
+    }
+  if (functions == 0) return "";
+  return fmt::format("{} launches: at most {} registers, occupancy {:.0f} % or more, {} spill registers\n",
+                     functions, most_registers, 100 * least,
+                     spilling == 0 ? "none" : fmt::format("{}", spilling));
+}
+
 std::string steps_text(const Plan& plan) {
   std::string text = "\nstep  predicted us  kernel\n";
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
+    for (const FunctionResources& function : plan.kernels[step.kernel].resources)
+      text += fmt::format("                    {}\n", describe(function, plan.report.device));
     if (!step.variants.list.empty())
       text += fmt::format("                    {} variants, by a run's extents\n", step.variants.list.size());
     if (!step.onnx_nodes.empty())
@@ -241,7 +263,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
           whole_runs_text(plan);
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
-  text += steps_text(plan);
+  text += resources_text(plan) + steps_text(plan);
   text += fmt::format("\nshared libraries needed: {}\n",
                       needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
   return text;

@@ -61,7 +61,8 @@ class KernelBank {
 
   // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
   std::optional<Cost> carried_cost(const KernelRequest& request);
-  // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound.
+  // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
+  // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }
   Result<Cost> modelled_cost(const KernelRequest& request);
   // The kernel's time in a run that needs these slices alone; nothing if it cannot be built or run. From the
@@ -88,6 +89,8 @@ class KernelBank {
   // Without its object, unless the database has it.
   Result<BuiltKernel> spell_one(const Spec& spec);
   void compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels);
+  // What its object needs, if that is not too much.
+  Result<BuiltKernel> with_resources(BuiltKernel built) const;
   Hash object_key(const BuiltKernel& built) const;
   Meter& meter();
   std::string types_of(const KernelRequest& request) const;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -136,6 +137,15 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 int cuDevicePrimaryCtxRelease_v2(int) {
   return 0;
 }
+// A fault ends with its context.
+int cuCtxCreate_v2(void** context, unsigned, int) {
+  *context = &driver();
+  return 0;
+}
+int cuCtxDestroy_v2(void*) {
+  driver().failed = false;
+  return 0;
+}
 int cuCtxPushCurrent_v2(void*) {
   return 0;
 }
@@ -231,6 +241,12 @@ int cuStreamDestroy_v2(void*) {
   return 0;
 }
 int cuStreamSynchronize(void*) {
+  return driver().failed ? kLaunchFailed : 0;
+}
+// KORCH_FAKE_CUDA_HANGS: what is in the stream never ends.
+int cuStreamQuery(void*) {
+  constexpr int kNotReady = 600;
+  if (std::getenv("KORCH_FAKE_CUDA_HANGS") != nullptr) return kNotReady;
   return driver().failed ? kLaunchFailed : 0;
 }
 int cuStreamBeginCapture_v2(void*, int) {

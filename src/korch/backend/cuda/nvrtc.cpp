@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "korch/backend/cuda/ptx_scan.h"
+
 namespace korch {
 namespace {
 
@@ -73,7 +75,8 @@ Nvrtc::Nvrtc() {
   if (!find(library, version_, "nvrtcVersion") || !find(library, create_, "nvrtcCreateProgram") ||
       !find(library, compile_, "nvrtcCompileProgram") || !find(library, destroy_, "nvrtcDestroyProgram") ||
       !find(library, log_size_, "nvrtcGetProgramLogSize") || !find(library, log_, "nvrtcGetProgramLog") ||
-      !find(library, cubin_size_, "nvrtcGetCUBINSize") || !find(library, cubin_, "nvrtcGetCUBIN")) {
+      !find(library, cubin_size_, "nvrtcGetCUBINSize") || !find(library, cubin_, "nvrtcGetCUBIN") ||
+      !find(library, ptx_size_, "nvrtcGetPTXSize") || !find(library, ptx_, "nvrtcGetPTX")) {
     missing_ = fmt::format("the NVRTC that is here makes no machine code: {}", kInstall);
     return;
   }
@@ -89,12 +92,12 @@ std::string Nvrtc::version() const {
   return fmt::format("{}.{}", major, minor);
 }
 
-std::string Nvrtc::log(void* program) const {
+std::string Nvrtc::output(void* program, int (*size_of)(void*, size_t*), int (*get)(void*, char*)) {
   size_t size = 0;
-  log_size_(program, &size);
-  std::string text(size, '\0');
-  log_(program, text.data());
-  return text.c_str();
+  size_of(program, &size);
+  std::string bytes(size, '\0');
+  get(program, bytes.data());
+  return bytes;
 }
 
 Result<std::string> Nvrtc::compile(const std::string& source, const std::string& code,
@@ -107,14 +110,17 @@ Result<std::string> Nvrtc::compile(const std::string& source, const std::string&
   options.insert(options.end(), std::begin(kOptions), std::end(kOptions));
   if (report != nullptr) options.push_back("--ptxas-options=-v");
   const bool compiled = compile_(program, static_cast<int>(options.size()), options.data()) == 0;
-  const std::string text = log(program);
+  const std::string text = output(program, log_size_, log_).c_str();
   if (report != nullptr) *report = text;
-  size_t size = 0;
-  if (compiled) cubin_size_(program, &size);
-  std::string cubin(size, '\0');
-  if (compiled) cubin_(program, cubin.data());
+  std::string cubin, ptx;
+  if (compiled) {
+    cubin = output(program, cubin_size_, cubin_);
+    ptx = output(program, ptx_size_, ptx_);
+  }
   destroy_(&program);
   if (!compiled) return Refusal{RefusalReason::compile_failed, "NVRTC: " + text};
+  if (const std::string fault = ptx_fault(ptx); !fault.empty())
+    return Refusal{RefusalReason::miscompiled, fmt::format("NVRTC {}: {}", version(), fault)};
   return cubin;
 }
 
