@@ -7,6 +7,11 @@ namespace {
 
 constexpr unsigned kWarpLanes = 32;
 constexpr size_t kMostWarps = 32;
+constexpr size_t kWordBytes = 4;  // what most accesses are multiples of
+
+size_t cells_for(size_t bytes) {
+  return (bytes + kWordBytes - 1) / kWordBytes;
+}
 
 }  // namespace
 
@@ -31,7 +36,7 @@ const char* name(Mistake mistake) {
 }
 
 void MemoryChecker::add(uintptr_t begin, size_t bytes) {
-  global_[begin] = {{begin, bytes, ""}, Kind::global, std::vector<Cell>(bytes)};
+  global_[begin] = {{begin, bytes, ""}, Kind::global, kWordBytes, std::vector<Cell>(cells_for(bytes))};
 }
 
 void MemoryChecker::remove(uintptr_t begin) {
@@ -44,8 +49,18 @@ void MemoryChecker::written_by_host(uintptr_t begin, size_t bytes) {
   auto after = global_.upper_bound(begin);
   if (after == global_.begin()) return;
   Memory& memory = std::prev(after)->second;
-  const size_t first = begin - memory.range.begin, end = std::min(first + bytes, memory.cells.size());
-  for (size_t i = first; i < end; ++i) memory.cells[i].is_written = true;
+  const size_t first = begin - memory.range.begin, end = std::min(first + bytes, memory.range.bytes);
+  if (memory.unit > 1 && (first % memory.unit != 0 || (end % memory.unit != 0 && end != memory.range.bytes)))
+    split(memory);
+  for (size_t i = first / memory.unit; i < (end + memory.unit - 1) / memory.unit; ++i)
+    memory.cells[i].is_written = true;
+}
+
+void MemoryChecker::split(Memory& memory) {
+  std::vector<Cell> cells(memory.range.bytes);
+  for (size_t i = 0; i < cells.size(); ++i) cells[i] = memory.cells[i / memory.unit];
+  memory.cells = std::move(cells);
+  memory.unit = 1;
 }
 
 void MemoryChecker::begin_launch(const LaunchMemory& memory, const std::vector<MemoryRange>& shared,
@@ -70,7 +85,7 @@ void MemoryChecker::begin_launch(const LaunchMemory& memory, const std::vector<M
     launched_.push_back(&given);
   }
   shared_.clear();
-  for (const MemoryRange& array : shared) shared_.push_back({array, Kind::shared, {}});
+  for (const MemoryRange& array : shared) shared_.push_back({array, Kind::shared, kWordBytes, {}});
   for (Memory& array : shared_) launched_.push_back(&array);
   std::sort(launched_.begin(), launched_.end(),
             [](const Memory* a, const Memory* b) { return a->range.begin < b->range.begin; });
@@ -81,7 +96,10 @@ void MemoryChecker::begin_block(int64_t block) {
   block_ = block;
   first_of_block_ = ++interval_;
   turns_.assign(kMostWarps, 0);
-  for (Memory& array : shared_) array.cells.assign(array.range.bytes, Cell{});
+  for (Memory& array : shared_) {
+    array.unit = kWordBytes;
+    array.cells.assign(cells_for(array.range.bytes), Cell{});
+  }
 }
 
 void MemoryChecker::barrier() {
@@ -113,43 +131,41 @@ bool MemoryChecker::is_ignored(uintptr_t address) const {
   });
 }
 
-bool MemoryChecker::is_astray(const MemoryAccess& access, const Memory* memory) {
-  const std::string does = access.writes ? " writes " : " reads ";
-  const std::string who = "thread " + std::to_string(access.thread) + " of block " + std::to_string(block_);
-  if (memory == nullptr) {
-    report(Mistake::outside, "", who + does + std::to_string(access.bytes) + " bytes where nothing is");
-    return true;
-  }
-  const uintptr_t at = access.address - memory->range.begin;
-  bool inside = at + access.bytes <= memory->range.bytes;
-  if (memory->kind == Kind::workspace) {
-    const uintptr_t begin =
-        launch_.workspace - memory->range.begin + static_cast<uintptr_t>(block_) * launch_.workspace_bytes;
-    inside = inside && at >= begin && at + access.bytes <= begin + launch_.workspace_bytes;
-  }
-  if (!inside) {
-    report(Mistake::outside, access, *memory, "");
-    return true;
-  }
-  if (access.needs_alignment && access.address % access.bytes != 0) {
-    report(Mistake::misaligned, access, *memory, "");
-    return true;
-  }
-  return false;
+bool MemoryChecker::is_inside(const MemoryAccess& access, const Memory& memory) const {
+  const uintptr_t at = access.address - memory.range.begin, end = at + access.bytes;
+  if (memory.kind != Kind::workspace) return end <= memory.range.bytes;
+  const uintptr_t begin =
+      launch_.workspace - memory.range.begin + static_cast<uintptr_t>(block_) * launch_.workspace_bytes;
+  return end <= memory.range.bytes && at >= begin && end <= begin + launch_.workspace_bytes;
 }
 
 bool MemoryChecker::access(const MemoryAccess& access) {
   Memory* memory = find(access.address);
   if (memory == nullptr && is_ignored(access.address)) return true;
-  if (is_astray(access, memory) || !step()) return false;
+  if (memory == nullptr) {
+    report(Mistake::outside, "",
+           "thread " + std::to_string(access.thread) + " of block " + std::to_string(block_) +
+               (access.writes ? " writes " : " reads ") + std::to_string(access.bytes) +
+               " bytes where nothing is");
+    return false;
+  }
+  if (!is_inside(access, *memory)) {
+    report(Mistake::outside, access, *memory, "");
+    return false;
+  }
+  if (access.needs_alignment && access.address % access.bytes != 0) {
+    report(Mistake::misaligned, access, *memory, "");
+    return false;
+  }
+  if (!step()) return false;
   if (trace_ != nullptr) trace_->push_back({access, interval_, block_});
-  const uintptr_t first = access.address - memory->range.begin;
-  for (size_t i = 0; i < access.bytes; ++i) {
-    Cell& cell = memory->cells[first + i];
+  const uintptr_t at = access.address - memory->range.begin;
+  if (memory->unit > 1 && (at | access.bytes) % memory->unit != 0) split(*memory);
+  for (size_t i = at / memory->unit; i < (at + access.bytes) / memory->unit; ++i) {
     if (access.writes)
-      write(access, *memory, cell);
+      write(access, *memory, memory->cells[i]);
     else
-      read(access, *memory, cell);
+      read(access, *memory, memory->cells[i]);
   }
   if (counts_accesses_)
     warp_accesses_.add(access.site, access.thread % kWarpLanes, access.address, access.bytes,

@@ -1,6 +1,6 @@
 // What an emulated kernel does in memory, access by access, and the mistakes that a run may pass by luck.
-// Every byte of global and of shared memory has a cell, which tells who wrote and who read it last, and
-// between which barriers.
+// Every word of global and of shared memory has a cell, which tells who wrote and who read it last, and
+// between which barriers; a byte, where parts of words are accessed.
 #pragma once
 
 #include <cstddef>
@@ -106,13 +106,14 @@ class MemoryChecker {
   struct Memory {
     MemoryRange range;
     Kind kind = Kind::global;
+    size_t unit = 1;  // bytes of a cell
     std::vector<Cell> cells;
   };
 
   Memory* find(uintptr_t address);
   bool is_ignored(uintptr_t address) const;
-  Memory* find_for(const MemoryAccess& access);
-  bool is_astray(const MemoryAccess& access, const Memory* memory);
+  bool is_inside(const MemoryAccess& access, const Memory& memory) const;
+  static void split(Memory& memory);
   void read(const MemoryAccess& access, const Memory& memory, Cell& cell);
   void write(const MemoryAccess& access, const Memory& memory, Cell& cell);
   bool in_order(uint16_t thread, uint16_t turn, unsigned now) const;
