@@ -17,7 +17,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr unsigned char kUnwritten = 0x7f;  // what nobody wrote, where that is checked
+constexpr unsigned char kFreshByte = 0x7f;  // what nobody wrote, where that is checked
 constexpr const char* kParted = "some threads of a block wait at a barrier that others do not reach";
 
 struct Dimension {
@@ -287,7 +287,7 @@ size_t Emulator::parameters(Function function) const {
 Gpu::Pointer Emulator::allocate(size_t bytes) {
   const auto begin = reinterpret_cast<Pointer>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
   if (checks()) {
-    std::memset(reinterpret_cast<void*>(begin), kUnwritten, bytes);
+    std::memset(reinterpret_cast<void*>(begin), kFreshByte, bytes);
     checker_->add(begin, bytes);
   }
   return begin;
@@ -353,7 +353,7 @@ void Emulator::run_checked(const LoadedKernel& kernel, int64_t blocks, int64_t t
     copy.block->x = static_cast<unsigned>(block);
     checker_->begin_block(block);
     for (const MemoryRange& array : copy.shared_arrays)
-      std::memset(reinterpret_cast<void*>(array.begin), kUnwritten, array.bytes);
+      std::memset(reinterpret_cast<void*>(array.begin), kFreshByte, array.bytes);
     const Fibers::End end = fibers.run_block();
     if (end == Fibers::End::parted) checker_->report(Mistake::parted, "", kParted);
     if (end != Fibers::End::all_ended) return;

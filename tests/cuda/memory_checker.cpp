@@ -36,7 +36,7 @@ const char* name(Mistake mistake) {
 }
 
 void MemoryChecker::add(uintptr_t begin, size_t bytes) {
-  global_[begin] = {{begin, bytes, ""}, Kind::global, kWordBytes, std::vector<Cell>(cells_for(bytes))};
+  global_[begin] = {{begin, bytes, ""}, Kind::global, kWordBytes, 0, std::vector<Cell>(cells_for(bytes))};
 }
 
 void MemoryChecker::remove(uintptr_t begin) {
@@ -67,6 +67,7 @@ void MemoryChecker::begin_launch(const LaunchMemory& memory, const std::vector<M
                                  const std::vector<MemoryRange>& ignored) {
   launch_ = memory;
   ignored_ = ignored;
+  ++launches_;
   first_of_launch_ = ++interval_;
   steps_ = 0;
   last_ = nullptr;
@@ -81,11 +82,13 @@ void MemoryChecker::begin_launch(const LaunchMemory& memory, const std::vector<M
                  : argument == launch_.status  ? Kind::status
                                                : Kind::global;
     given.range.name = "argument " + std::to_string(i);
+    given.number = static_cast<int>(i);
     if (given.kind == Kind::workspace) std::fill(given.cells.begin(), given.cells.end(), Cell{});
     launched_.push_back(&given);
   }
   shared_.clear();
-  for (const MemoryRange& array : shared) shared_.push_back({array, Kind::shared, kWordBytes, {}});
+  for (size_t i = 0; i < shared.size(); ++i)
+    shared_.push_back({shared[i], Kind::shared, kWordBytes, kFirstShared + static_cast<int>(i), {}});
   for (Memory& array : shared_) launched_.push_back(&array);
   std::sort(launched_.begin(), launched_.end(),
             [](const Memory* a, const Memory* b) { return a->range.begin < b->range.begin; });
@@ -139,6 +142,13 @@ bool MemoryChecker::is_inside(const MemoryAccess& access, const Memory& memory) 
   return end <= memory.range.bytes && at >= begin && end <= begin + launch_.workspace_bytes;
 }
 
+void MemoryChecker::trace(const MemoryAccess& access, const Memory& memory) {
+  trace_->push_back({launches_, block_, interval_, access.thread, memory.number,
+                     access.address - memory.range.begin, access.bytes, access.writes,
+                     memory.kind == Kind::shared || memory.kind == Kind::workspace,
+                     memory.kind == Kind::status});
+}
+
 bool MemoryChecker::access(const MemoryAccess& access) {
   Memory* memory = find(access.address);
   if (memory == nullptr && is_ignored(access.address)) return true;
@@ -158,7 +168,7 @@ bool MemoryChecker::access(const MemoryAccess& access) {
     return false;
   }
   if (!step()) return false;
-  if (trace_ != nullptr) trace_->push_back({access, interval_, block_});
+  if (trace_ != nullptr) trace(access, *memory);
   const uintptr_t at = access.address - memory->range.begin;
   if (memory->unit > 1 && (at | access.bytes) % memory->unit != 0) split(*memory);
   for (size_t i = at / memory->unit; i < (at + access.bytes) / memory->unit; ++i) {

@@ -87,13 +87,19 @@ class MemoryChecker {
   // Of all launches.
   void count_accesses(bool on) { counts_accesses_ = on; }
   const AccessCounts& counts() const { return warp_accesses_.counts(); }
-  // Every access to the memory of interest, if not null: with the number of barriers before it.
+  // Every access to memory that the launch has.
   struct Traced {
-    MemoryAccess access;
-    uint32_t interval = 0;
-    int64_t block = 0;
+    int64_t launch = 0, block = 0;
+    uint32_t interval = 0;  // between barriers of a block; no two blocks and launches share one
+    unsigned thread = 0;
+    int memory = 0;  // an argument, or from kFirstShared on a shared array
+    size_t offset = 0, bytes = 0;
+    bool writes = false;
+    bool of_block = false;  // other blocks have such memory of their own
+    bool may_race = false;
   };
-  void set_trace(std::vector<Traced>* trace) { trace_ = trace; }
+  static constexpr int kFirstShared = 1000;
+  void set_trace(std::vector<Traced>* trace) { trace_ = trace; }  // null: none
 
  private:
   struct Cell {
@@ -107,9 +113,11 @@ class MemoryChecker {
     MemoryRange range;
     Kind kind = Kind::global;
     size_t unit = 1;  // bytes of a cell
+    int number = 0;   // Traced::memory
     std::vector<Cell> cells;
   };
 
+  void trace(const MemoryAccess& access, const Memory& memory);
   Memory* find(uintptr_t address);
   bool is_ignored(uintptr_t address) const;
   bool is_inside(const MemoryAccess& access, const Memory& memory) const;
@@ -125,7 +133,7 @@ class MemoryChecker {
   Memory* last_ = nullptr;         // accessed
   std::vector<MemoryRange> ignored_;
   LaunchMemory launch_;
-  int64_t block_ = 0;
+  int64_t block_ = 0, launches_ = 0;
   uint32_t interval_ = 1, first_of_launch_ = 1, first_of_block_ = 1;
   std::vector<uint16_t> turns_;  // barriers of each warp
   int64_t steps_ = 0, most_steps_ = int64_t{1} << 30;
