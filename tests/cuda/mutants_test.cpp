@@ -114,14 +114,13 @@ Doings by_thread(const Trace& trace) {
   return result;
 }
 
-// Of inputs so large that a sum of exponentials is finite only if the right maximum was taken off.
-Reference reference_of_large(const Graph& graph, const Candidate& candidate) {
+// Of inputs up to that size.
+Reference reference_of_size(const Graph& graph, const Candidate& candidate, double size) {
   Reference reference;
   std::vector<HostTensor> inputs;
   for (ValueId input : graph.inputs()) {
-    constexpr double kLarge = 4000;
     inputs.push_back(
-        random_tensor(graph.value(input).type, inputs.size(), {-kLarge, kLarge, index_count(graph, input)}));
+        random_tensor(graph.value(input).type, inputs.size(), {-size, size, index_count(graph, input)}));
     reference.values[input] = inputs.back();
   }
   const std::vector<HostTensor> outputs = interpret(graph, inputs);
@@ -130,8 +129,8 @@ Reference reference_of_large(const Graph& graph, const Candidate& candidate) {
   return reference;
 }
 
-// Runs a subject's kernel, or a mutant of it, with two slices to a block and with one, on usual inputs and on
-// large ones.
+// Runs a subject's kernel, or a mutant of it, with two slices to a block and with one, on usual inputs, and
+// on small and large ones if the kernel is right on those.
 class Judge {
  public:
   explicit Judge(const Subject& subject) : subject_(subject), references_{subject.reference} {
@@ -145,8 +144,11 @@ class Judge {
       if (has_race(trace)) problem_ += "the list of accesses has a race\n";
       doings_.push_back(by_thread(trace));
     }
-    Reference large = reference_of_large(subject.graph, subject.candidate);
-    if (run(*kernel, large, 1, nullptr).wrong.empty()) references_.push_back(std::move(large));
+    // Sums saturate a sigmoid unless they are small; a softmax needs its maximum only where they are large.
+    for (double size : {0.01, 4000.0}) {
+      Reference other = reference_of_size(subject.graph, subject.candidate, size);
+      if (run(*kernel, other, 1, nullptr).wrong.empty()) references_.push_back(std::move(other));
+    }
   }
 
   // What is wrong with the kernel itself.
