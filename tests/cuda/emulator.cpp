@@ -310,6 +310,7 @@ void Emulator::to_device(Pointer pointer, const void* from, size_t bytes) {
 
 void Emulator::to_host(void* to, Pointer pointer, size_t bytes) {
   std::memcpy(to, reinterpret_cast<const void*>(pointer), bytes);
+  if (checks()) checker_->read_by_host(pointer, bytes);
 }
 
 double Emulator::run(Function function, int64_t blocks, int64_t threads, std::vector<Pointer> arguments) {

@@ -45,15 +45,32 @@ void MemoryChecker::remove(uintptr_t begin) {
   last_ = nullptr;
 }
 
+// Null: in no allocation.
+MemoryChecker::Memory* MemoryChecker::find_global(uintptr_t address) {
+  const auto after = global_.upper_bound(address);
+  if (after == global_.begin()) return nullptr;
+  Memory& memory = std::prev(after)->second;  // of no bytes: its begin is inside
+  return address < memory.range.begin + std::max<size_t>(memory.range.bytes, 1) ? &memory : nullptr;
+}
+
 void MemoryChecker::written_by_host(uintptr_t begin, size_t bytes) {
-  auto after = global_.upper_bound(begin);
-  if (after == global_.begin()) return;
-  Memory& memory = std::prev(after)->second;
-  const size_t first = begin - memory.range.begin, end = std::min(first + bytes, memory.range.bytes);
-  if (memory.unit > 1 && (first % memory.unit != 0 || (end % memory.unit != 0 && end != memory.range.bytes)))
-    split(memory);
-  for (size_t i = first / memory.unit; i < (end + memory.unit - 1) / memory.unit; ++i)
-    memory.cells[i].is_written = true;
+  Memory* memory = find_global(begin);
+  if (memory == nullptr) return;
+  const size_t first = begin - memory->range.begin, end = std::min(first + bytes, memory->range.bytes);
+  const size_t unit = memory->unit;
+  if (unit > 1 && (first % unit != 0 || (end % unit != 0 && end != memory->range.bytes))) split(*memory);
+  for (size_t i = first / memory->unit; i < (end + memory->unit - 1) / memory->unit; ++i)
+    memory->cells[i].is_written = true;
+}
+
+void MemoryChecker::read_by_host(uintptr_t begin, size_t bytes) {
+  const Memory* memory = find_global(begin);
+  if (memory == nullptr) return;
+  const size_t first = begin - memory->range.begin;
+  for (size_t at = first; at < std::min(first + bytes, memory->range.bytes); at += memory->unit)
+    if (!memory->cells[at / memory->unit].is_written)
+      return report(Mistake::unwritten, memory->range.name + " by the host",
+                    "the host reads " + memory->range.name + " at " + std::to_string(at));
 }
 
 void MemoryChecker::split(Memory& memory) {
@@ -74,10 +91,9 @@ void MemoryChecker::begin_launch(const LaunchMemory& memory, const std::vector<M
   launched_.clear();
   for (size_t i = 0; i < memory.arguments.size(); ++i) {
     const uintptr_t argument = memory.arguments[i];
-    const auto after = global_.upper_bound(argument);
-    if (after == global_.begin()) continue;
-    Memory& given = std::prev(after)->second;
-    if (argument >= given.range.begin + std::max<size_t>(given.range.bytes, 1)) continue;
+    Memory* const found = find_global(argument);
+    if (found == nullptr) continue;
+    Memory& given = *found;
     given.kind = argument == launch_.workspace ? Kind::workspace
                  : argument == launch_.status  ? Kind::status
                                                : Kind::global;

@@ -61,6 +61,7 @@ class MemoryChecker {
   void add(uintptr_t begin, size_t bytes);
   void remove(uintptr_t begin);
   void written_by_host(uintptr_t begin, size_t bytes);
+  void read_by_host(uintptr_t begin, size_t bytes);
 
   // `ignored`: memory that the emulator itself needs.
   void begin_launch(const LaunchMemory& memory, const std::vector<MemoryRange>& shared,
@@ -118,6 +119,7 @@ class MemoryChecker {
   };
 
   void trace(const MemoryAccess& access, const Memory& memory);
+  Memory* find_global(uintptr_t address);
   Memory* find(uintptr_t address);
   bool is_ignored(uintptr_t address) const;
   bool is_inside(const MemoryAccess& access, const Memory& memory) const;

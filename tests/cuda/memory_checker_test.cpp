@@ -15,7 +15,7 @@ constexpr size_t kBytes = kThreads * sizeof(float), kWorkspaceBytes = 64;
 // A kernel on `in`, whose 64 elements the host wrote, and `out`, 64 elements that nobody wrote.
 class Checked {
  public:
-  explicit Checked(const std::string& body, int64_t blocks = 1) {
+  explicit Checked(const std::string& body, int64_t blocks = 1, bool reads_out = false) {
     emulator_.checker().count_accesses(true);
     constexpr int64_t kMostSteps = 100000;
     emulator_.checker().set_most_steps(kMostSteps);
@@ -31,6 +31,12 @@ class Checked {
     emulator_.fill(arguments[2], 0, sizeof(int));
     emulator_.set_roles(arguments[2], arguments[3], kWorkspaceBytes);
     emulator_.run(function.value(), blocks, kThreads, arguments);
+    int status = 0;
+    emulator_.to_host(&status, arguments[2], sizeof status);
+    if (reads_out) {
+      std::vector<char> result(kBytes);
+      emulator_.to_host(result.data(), arguments[1], kBytes);
+    }
     for (Gpu::Pointer argument : arguments) emulator_.free(argument);
   }
 
@@ -91,6 +97,12 @@ TEST(MemoryChecker, Unwritten) {
             "unwritten");
   EXPECT_EQ(mistakes("if (((float*)(workspace + blockIdx.x * 64))[threadIdx.x / 4] == 2) *status = 1;"),
             "unwritten");
+}
+
+TEST(MemoryChecker, ResultThatNobodyWrote) {
+  SKIP_WITHOUT_EMULATOR;
+  EXPECT_EQ(Checked("out[threadIdx.x] = 1;", 1, true).mistakes(), "");
+  EXPECT_EQ(Checked("if (threadIdx.x > 0) out[threadIdx.x] = 1;", 1, true).mistakes(), "unwritten");
 }
 
 TEST(MemoryChecker, Misaligned) {

@@ -114,13 +114,13 @@ Doings by_thread(const Trace& trace) {
   return result;
 }
 
-// Of inputs up to that size.
-Reference reference_of_size(const Graph& graph, const Candidate& candidate, double size) {
+// Of inputs in that range.
+Reference reference_in(const Graph& graph, const Candidate& candidate, Range range) {
   Reference reference;
   std::vector<HostTensor> inputs;
   for (ValueId input : graph.inputs()) {
-    inputs.push_back(
-        random_tensor(graph.value(input).type, inputs.size(), {-size, size, index_count(graph, input)}));
+    range.count = index_count(graph, input);
+    inputs.push_back(random_tensor(graph.value(input).type, inputs.size(), range));
     reference.values[input] = inputs.back();
   }
   const std::vector<HostTensor> outputs = interpret(graph, inputs);
@@ -144,9 +144,10 @@ class Judge {
       if (has_race(trace)) problem_ += "the list of accesses has a race\n";
       doings_.push_back(by_thread(trace));
     }
-    // Sums saturate a sigmoid unless they are small; a softmax needs its maximum only where they are large.
-    for (double size : {0.01, 4000.0}) {
-      Reference other = reference_of_size(subject.graph, subject.candidate, size);
+    // Sums saturate a sigmoid unless they are small; a softmax needs its maximum only where they are large;
+    // boxes seldom overlap unless all are positive.
+    for (const Range& range : {Range{-0.01, 0.01, 2}, kPositiveInputRange, Range{-4000, 4000, 2}}) {
+      Reference other = reference_in(subject.graph, subject.candidate, range);
       if (run(*kernel, other, 1, nullptr).wrong.empty()) references_.push_back(std::move(other));
     }
   }
