@@ -168,7 +168,7 @@ TEST_F(Libkorch, ExecutablesOfAnOlderVersionRunWithoutTheRest) {
   EXPECT_EQ(code.functions().pool_free, nullptr);
   Instance instance(code, 2);
   expect_right(instance);
-  const korch_options options{sizeof options, 1, 0, nullptr, nullptr, nullptr, 0, 0, 0};
+  const korch_options options{sizeof options, 1, 0, nullptr, nullptr, nullptr, 0, 0, 0, nullptr, 0};
   korch_run_options run_options{};
   run_options.struct_size = sizeof run_options;
   const auto both = "needs version 3 of the C interface, the executable has version 2";

@@ -59,11 +59,11 @@ class Instance {
 };
 
 korch_options borrowed(int threads, int concurrent, korch_parallel parallel, void* user) {
-  return {sizeof(korch_options), threads, concurrent, parallel, user, nullptr, 0, 0, 0};
+  return {sizeof(korch_options), threads, concurrent, parallel, user, nullptr, 0, 0, 0, nullptr, 0};
 }
 
 korch_options pooled(int threads, korch_pool* pool) {
-  return {sizeof(korch_options), threads, 0, nullptr, nullptr, pool, 0, 0, 0};
+  return {sizeof(korch_options), threads, 0, nullptr, nullptr, pool, 0, 0, 0, nullptr, 0};
 }
 
 class PoolOwner {
@@ -225,7 +225,8 @@ TEST(Options, OlderAndNewerPrograms) {
 
 TEST(Options, ThreadsThatSleepAtOnceOrLookForWorkFor) {
   for (const int32_t spin_us : {-1, 1, 20000}) {
-    const Instance instance({sizeof(korch_options), 3, 0, nullptr, nullptr, nullptr, spin_us, 0, 0});
+    const Instance instance(
+        {sizeof(korch_options), 3, 0, nullptr, nullptr, nullptr, spin_us, 0, 0, nullptr, 0});
     ASSERT_EQ(instance.status, KORCH_OK);
     for (int run = 0; run < 20; ++run) {
       Call call(run);
@@ -255,17 +256,20 @@ TEST(Options, ContradictionsAreRefused) {
   both.pool = pool.handle;
   const korch_options wrong[] = {
       both,
-      pooled(3, pool.handle),                         // more than the pool has
-      borrowed(-1, 0, in_turn, &calls),               //
-      borrowed(2, 2, in_turn, &calls),                // neither yes nor no
-      borrowed(2, 1, nullptr, nullptr),               // nobody's threads at the same time
-      {0, 1, 0, nullptr, nullptr, nullptr, 0, 0, 0},  // no size
-      {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, -2, 0, 0},  // neither so long nor at once
-      {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, 10000001, 0, 0},
-      {sizeof(korch_options), 1025, 0, nullptr, nullptr, nullptr, 0, 0, 0},     // more than any run may have
-      {sizeof(korch_options), 2, 0, nullptr, nullptr, pool.handle, 100, 0, 0},  // of somebody else's threads
-      {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, 4, 0},        // no schedule
-      {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, -1, 0}};
+      pooled(3, pool.handle),                                     // more than the pool has
+      borrowed(-1, 0, in_turn, &calls),                           //
+      borrowed(2, 2, in_turn, &calls),                            // neither yes nor no
+      borrowed(2, 1, nullptr, nullptr),                           // nobody's threads at the same time
+      {0, 1, 0, nullptr, nullptr, nullptr, 0, 0, 0, nullptr, 0},  // no size
+      {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, -2, 0, 0, nullptr,
+       0},  // neither so long nor at once
+      {sizeof(korch_options), 1, 0, nullptr, nullptr, nullptr, 10000001, 0, 0, nullptr, 0},
+      {sizeof(korch_options), 1025, 0, nullptr, nullptr, nullptr, 0, 0, 0, nullptr,
+       0},  // more than any run may have
+      {sizeof(korch_options), 2, 0, nullptr, nullptr, pool.handle, 100, 0, 0, nullptr,
+       0},  // of somebody else's threads
+      {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, 4, 0, nullptr, 0},  // no schedule
+      {sizeof(korch_options), 2, 0, nullptr, nullptr, nullptr, 0, -1, 0, nullptr, 0}};
   for (const korch_options& options : wrong) {
     const Instance instance(options);
     EXPECT_EQ(instance.status, KORCH_INVALID_ARGUMENT);

@@ -114,6 +114,22 @@ class LibraryAppender {
                          [](const Elf64_Shdr& section) { return (section.sh_flags & SHF_ALLOC) != 0; }));
     headers_.erase(rest, headers_.end());
     bytes_.resize(end);
+    fill_last_page();
+  }
+
+  // GNU strip puts the next segment right behind the last one, wherever that ends.
+  void fill_last_page() {
+    const uint64_t end = bytes_.size(), more = rounded_up(end, kPageBytes) - end;
+    for (Elf64_Phdr& segment : segments_) {
+      if (segment.p_filesz == 0 || segment.p_offset + segment.p_filesz != end) continue;
+      segment.p_filesz += more;
+      require(segment.p_memsz <= segment.p_filesz);  // nothing but bytes of the file
+      segment.p_memsz = segment.p_filesz;
+    }
+    for (Elf64_Shdr& section : headers_)
+      if (section.sh_type != SHT_NOBITS && section.sh_size > 0 && section.sh_offset + section.sh_size == end)
+        section.sh_size += more;
+    bytes_.append(more, '\0');
   }
 
   uint64_t symbol(const std::string& name) const {

@@ -41,10 +41,12 @@ ErrorKind kind_of(korch_status status) {
     case KORCH_NO_GPU:
     case KORCH_UNSUPPORTED_GPU:
     case KORCH_GPU_FAILED:
+    case KORCH_OLD_DRIVER:
     case KORCH_LIBRARY_REFUSED:
     case KORCH_DAMAGED:
       return ErrorKind::io;
     case KORCH_OUT_OF_MEMORY:
+    case KORCH_GPU_OUT_OF_MEMORY:
       return ErrorKind::resource;
     case KORCH_LOOP_WITHOUT_END:
       return ErrorKind::resource;
@@ -78,6 +80,7 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
   model = describe_model();
   if (model->api_version >= 5) {
     look_up("korch_run_with", &run_with);
+    look_up("korch_create_with", &create_with);
     dimensions = dimensions_of(*model);
   }
   if (model->api_version >= 6) look_up("korch_threads", &threads);
@@ -103,24 +106,28 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int t
                 fmt::format("an executable runs with 1 to {} workers (0: as it was compiled), "
                             "not with {}",
                             kMostWorkers, threads));
-  korch_status status;
-  if (schedule) {
-    const auto create_with = reinterpret_cast<decltype(&korch_create_with)>(
-        require_symbol(code_->library, "korch_create_with", code_->info));
-    korch_options options{};
-    options.struct_size = sizeof options;
-    options.threads = threads;
-    options.schedule = static_cast<int32_t>(*schedule);
-    status = code_->model->api_version >= 5 ? create_with(&options, &instance_) : KORCH_INVALID_ARGUMENT;
-    if (status == KORCH_INVALID_ARGUMENT)
-      throw Error(ErrorKind::usage,
-                  fmt::format("'{}' was compiled before schedules could be chosen", code_->info.path));
-  } else {
-    status = code_->create(threads, &instance_);
+  const uint32_t version = code_->model->api_version;
+  constexpr uint32_t kFirstWithSchedules = 5, kFirstWithMessages = 7;
+  char message[512] = "";
+  korch_options options{};
+  options.struct_size = sizeof options;
+  options.threads = threads;
+  if (schedule) options.schedule = static_cast<int32_t>(*schedule);
+  if (version >= kFirstWithMessages) {
+    options.message = message;
+    options.message_bytes = sizeof message;
   }
+  korch_status status = KORCH_INVALID_ARGUMENT;
+  if (version >= kFirstWithSchedules)
+    status = code_->create_with(&options, &instance_);
+  else if (!schedule)
+    status = code_->create(threads, &instance_);
+  if (schedule && status == KORCH_INVALID_ARGUMENT)
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' was compiled before schedules could be chosen", code_->info.path));
   if (status != KORCH_OK)
-    throw Error(kind_of(status),
-                fmt::format("cannot prepare '{}': {}", code_->info.path, code_->status_text(status)));
+    throw Error(kind_of(status), fmt::format("cannot prepare '{}': {}", code_->info.path,
+                                             message[0] != '\0' ? message : code_->status_text(status)));
 }
 
 LoadedExecutable::~LoadedExecutable() {

@@ -27,6 +27,7 @@ struct LoadedCode {
   std::vector<PlanIo> inputs, outputs;
   std::vector<OpenDimension> dimensions;
   decltype(&korch_create) create = nullptr;
+  decltype(&korch_create_with) create_with = nullptr;  // since version 5
   decltype(&korch_profile) profile = nullptr;
   decltype(&korch_run_with) run_with = nullptr;  // since version 5
   decltype(&korch_threads) threads = nullptr;    // since version 6

@@ -195,12 +195,13 @@ korch_status told(korch_instance* instance, const RunStatus& status) {
   if (result == KORCH_OK && instance->extents != nullptr && !pack_outputs(instance)) result = KORCH_INTERNAL;
   instance->has_run.store(result == KORCH_OK, std::memory_order_relaxed);
   const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
+  const char* detail = status.detail == nullptr ? "" : status.detail;
+  const char* colon = detail[0] == '\0' ? "" : ": ";
   if (result != KORCH_OK && status.step < 0)
-    snprintf(instance->message, sizeof instance->message, "%s%s%s", korch_status_text(result),
-             status.detail == nullptr ? "" : ": ", status.detail == nullptr ? "" : status.detail);
+    snprintf(instance->message, sizeof instance->message, "%s%s%s", korch_status_text(result), colon, detail);
   else if (result != KORCH_OK)
-    snprintf(instance->message, sizeof instance->message, "%s (step %u, %s)", korch_status_text(result),
-             described_step(shape_plan, static_cast<uint32_t>(status.step)),
+    snprintf(instance->message, sizeof instance->message, "%s%s%s (step %u, %s)", korch_status_text(result),
+             colon, detail, described_step(shape_plan, static_cast<uint32_t>(status.step)),
              shape_plan.program.steps[status.step].name.get());
   return result;
 }
@@ -234,6 +235,22 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   return result;
 }
 
+// `instance` receives what is to be freed where the status is not KORCH_OK.
+korch_status create(const korch_options& options, korch_instance** instance) {
+  if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(the_model().isa))) return KORCH_UNSUPPORTED_CPU;
+  if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
+  const char* fault = korch::rt::model_fault(&the_model(), the_model().size_bytes);
+  if (fault == nullptr) return KORCH_OUT_OF_MEMORY;
+  if (fault[0] != '\0') return KORCH_DAMAGED;
+  void* memory = malloc(sizeof(korch_instance));
+  if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
+  *instance = new (memory) korch_instance;
+  if (!make_extents(*instance)) return KORCH_OUT_OF_MEMORY;
+  (*instance)->open_inputs = OpenInputs::create(&the_model(), &the_info());
+  if ((*instance)->open_inputs == nullptr) return KORCH_OUT_OF_MEMORY;
+  return korch::rt::create_engine(&the_model(), &the_info(), options, &(*instance)->engine);
+}
+
 }  // namespace
 
 extern "C" {
@@ -251,31 +268,22 @@ korch_status korch_create_with(const korch_options* options, korch_instance** in
   *instance = nullptr;
   korch_options known;
   if (!read_options(options, &known)) return KORCH_INVALID_ARGUMENT;
-  if (!korch::rt::cpu_offers(static_cast<korch::rt::IsaLevel>(the_model().isa))) return KORCH_UNSUPPORTED_CPU;
-  if (!korch::rt::intact(korch_check_record, __ehdr_start, /*weights=*/false)) return KORCH_DAMAGED;
-  const char* fault = korch::rt::model_fault(&the_model(), the_model().size_bytes);
-  if (fault == nullptr) return KORCH_OUT_OF_MEMORY;
-  if (fault[0] != '\0') return KORCH_DAMAGED;
-  void* memory = malloc(sizeof(korch_instance));
-  if (memory == nullptr) return KORCH_OUT_OF_MEMORY;
-  auto* made = new (memory) korch_instance;
-  bool enough = make_extents(made);
-  if (enough) {
-    made->open_inputs = OpenInputs::create(&the_model(), &the_info());
-    enough = made->open_inputs != nullptr;
-  }
-  const korch_status result = enough
-                                  ? korch::rt::create_engine(&the_model(), &the_info(), known, &made->engine)
-                                  : KORCH_OUT_OF_MEMORY;
-  if (result != KORCH_OK)
-    korch_free(made);
-  else
+  korch_instance* made = nullptr;
+  const korch_status result = create(known, &made);
+  if (result == KORCH_OK) {
     *instance = made;
+    return KORCH_OK;
+  }
+  const char* why = made == nullptr ? "" : korch::rt::why_no_engine(made->engine);
+  if (known.message != nullptr)
+    snprintf(known.message, known.message_bytes, "%s%s%s", korch_status_text(result),
+             why[0] == '\0' ? "" : ": ", why);
+  korch_free(made);
   return result;
 }
 
 korch_status korch_create(int threads, korch_instance** instance) {
-  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0, 0};
+  const korch_options options = {sizeof options, threads, 0, nullptr, nullptr, nullptr, 0, 0, 0, nullptr, 0};
   return korch_create_with(&options, instance);
 }
 
@@ -365,6 +373,10 @@ const char* korch_status_text(korch_status status) {
       return "this executable was compiled for another kind of GPU";
     case KORCH_GPU_FAILED:
       return "the GPU's driver reports a failure";
+    case KORCH_OLD_DRIVER:
+      return "the NVIDIA driver is too old for this executable; update it";
+    case KORCH_GPU_OUT_OF_MEMORY:
+      return "the GPU has not enough memory";
   }
   return "unknown status";
 }

@@ -16,6 +16,8 @@ korch_status create_engine(const Model* model, const korch_model_info* info, con
 // `forked`: in a process that did not create it. Null is fine.
 void destroy_engine(Engine* engine, bool forked);
 int32_t threads_of(const Engine* engine);
+// What korch_create_with adds to its status; "": nothing. Null is fine.
+const char* why_no_engine(const Engine* engine);
 // As Executor::run. The extents of dimensions follow the inputs, those of outputs the outputs, an i64 each.
 // Of the runs that were put into streams, how the last one ended.
 RunStatus wait_for_engine(Engine* engine);

@@ -55,7 +55,10 @@ typedef enum korch_status {
   /* since version 7 */
   KORCH_NO_GPU = 14,          /* no NVIDIA GPU, or no driver: libcuda.so.1, or what KORCH_CUDA_DRIVER names */
   KORCH_UNSUPPORTED_GPU = 15, /* compiled for a GPU of another compute capability */
-  KORCH_GPU_FAILED = 16       /* the GPU's driver reported a failure; outputs are incomplete */
+  KORCH_GPU_FAILED = 16,      /* the GPU's driver reported a failure; outputs are incomplete. After a kernel's
+                               * fault the driver fails in every later call of the process. */
+  KORCH_OLD_DRIVER = 17,      /* the driver is older than the executable's machine code */
+  KORCH_GPU_OUT_OF_MEMORY = 18 /* the GPU's memory is too small for the executable, or others use it */
 } korch_status;
 
 /* A dense row-major tensor. dtype: "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16",
@@ -153,6 +156,10 @@ typedef struct korch_options {
   int32_t schedule;
   /* The number of the GPU, for an executable for one. Since version 7. */
   int32_t device;
+  /* Where there is no instance: receives a sentence that says why, as much of it as fits into
+   * `message_bytes`, its end included. Null, and 0: none. Since version 7. */
+  char* message;
+  uint64_t message_bytes;
 } korch_options;
 
 typedef struct korch_run_options {
@@ -162,7 +169,8 @@ typedef struct korch_run_options {
   void* user;
   /* When it is no longer 0, the run ends after the slices that are being computed, with KORCH_CANCELLED,
    * unless it was complete before; the instance can run again. A run that waits for a pool ends when its turn
-   * comes. Read atomically during the run; set it atomically (std::atomic<int32_t>, __atomic_store_n). */
+   * comes. A GPU is asked for all launches of a run at once. Read atomically during the run; set it
+   * atomically (std::atomic<int32_t>, __atomic_store_n). */
   const int32_t* cancel;
   /* One per input: its extents, as many numbers as its rank, of the dense row-major tensor that its buffer
    * holds. Null, or null for an input: those of korch_describe. Only open axes may differ from these, by an
@@ -209,7 +217,8 @@ KORCH_API korch_status korch_profile(korch_instance* instance, const void* const
                                      void* user);
 
 /* Waits for the runs that were put into streams (korch_run_options::on_device): KORCH_OK, or what the last of
- * them failed by, which korch_last_error describes. Since version 7. */
+ * them failed by, which korch_last_error describes. After KORCH_GPU_FAILED it can be called again. Since
+ * version 7. */
 KORCH_API korch_status korch_wait(korch_instance* instance);
 
 /* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are

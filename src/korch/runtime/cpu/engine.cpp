@@ -95,6 +95,10 @@ int32_t threads_of(const Engine* engine) {
   return engine->threads;
 }
 
+const char* why_no_engine(const Engine*) {
+  return "";
+}
+
 RunStatus wait_for_engine(Engine*) {
   return {};
 }

@@ -16,7 +16,11 @@ struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS
 };
 
 struct Driver {
+  const char*
+      missing;  // where it is not loaded: the first function that the library lacks; null: there is none
+
   int (*init)(unsigned flags);
+  int (*version)(int* version);  // of CUDA, 12040 for 12.4
   int (*device)(int* device, int ordinal);
   int (*device_name)(char* name, int length, int device);
   int (*attribute)(int* value, int attribute, int device);
@@ -29,6 +33,7 @@ struct Driver {
   int (*function)(void** function, void* module, const char* name);
   int (*allocate)(Address* address, uint64_t bytes);
   int (*free)(Address address);
+  int (*memory_left)(uint64_t* free, uint64_t* total);
   int (*create_stream)(void** stream, unsigned flags);
   int (*destroy_stream)(void* stream);
   int (*fill_words)(Address address, unsigned word, uint64_t count, void* stream);
@@ -56,10 +61,19 @@ struct Driver {
 };
 
 constexpr int kMajor = 75, kMinor = 76;  // attributes: of the compute capability
-constexpr int kOutOfMemory = 2;          // CUDA_ERROR_OUT_OF_MEMORY
+
+// Of CUresult.
+constexpr int kOutOfMemory = 2;
+// Whether a failure stays: after it every call of this process that uses the GPU fails.
+bool is_lasting(int code);
+// Whether a module is refused because the driver does not know its machine code.
+bool is_unknown_code(int code);
+
+// Drivers run machine code of all compilers of their major version of CUDA, and of earlier ones.
+constexpr int kLeastVersion = 12000;
 
 // Of the library that the environment variable KORCH_CUDA_DRIVER names, else of libcuda.so.1. False where
-// there is none, or one without these functions.
+// there is none, or one without these functions (Driver::missing).
 bool load_driver(Driver* driver);
 
 }  // namespace korch::rt::cuda

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-#include "korch/runtime/cuda/driver.h"
+#include "korch/runtime/cuda/context.h"
 #include "korch/runtime/library.h"
 
 namespace korch::rt {
@@ -16,8 +16,7 @@ namespace {
 
 using cuda::Address;
 
-constexpr uint64_t kAlignment = 256;      // of what cuMemAlloc gives
-constexpr char kEmulated[] = "emulated";  // begins the name of a device that takes DeviceImage::emulated
+constexpr uint64_t kAlignment = 256;  // of what cuMemAlloc gives
 
 template <typename T>
 T* zeros(uint64_t count) {
@@ -78,7 +77,7 @@ class TasksBefore {
 
 }  // namespace
 
-struct Engine {
+struct Engine : cuda::Context {
   korch_status create(const Model* of_model, const korch_model_info* of_info, const korch_options& options);
   void leave_device();
   void free_memory();
@@ -94,12 +93,10 @@ struct Engine {
   uint64_t output_bytes(uint64_t i) const {
     return i < model->output_count ? info->outputs[i].size_bytes : sizeof(int64_t);
   }
-  bool did(int code);
-  korch_status status_of_failure() const;
-  RunStatus failed(int32_t step = -1) const { return {RunError::gpu_failed, step, failure}; }
-  korch_status open_device(int ordinal);
-  bool load_images();
-  bool allocate();
+  RunStatus left(const RunStatus& status);
+  korch_status prepare_all();
+  korch_status load_images();
+  korch_status allocate();
   bool prepare(const Program& program, Launches* launches);
   bool make_graph(const Program& program, Launches* launches);
   bool add_kernels(const Program& program, const Launches& launches, void* graph);
@@ -112,21 +109,17 @@ struct Engine {
   bool get_outputs(void* const* to);
   bool observe(const Program& program, uint32_t step, const void* const* from, void* const* to,
                const RunOptions& options);
+  bool make_room(uint32_t shape_plan, const RunOptions& options);
   RunStatus run_here(uint32_t shape_plan, const void* const* from, void* const* to,
                      const RunOptions& options);
 
-  cuda::Driver driver;
   const Model* model;
   const korch_model_info* info;
-  Schedule schedule;    // barrier: launch after launch; else a graph
-  const char* failure;  // the driver's name of the last one
-  int last_code;
-  int device;
-  void *context, *stream;
+  Schedule schedule;  // barrier: launch after launch; else a graph
+  void* stream;
   void* last;          // an event: the last run that was put into another stream
   uint32_t last_plan;  // which it ran
   bool is_pending;     // nobody has waited for it
-  bool emulated;
   void** modules;
   Address memory, weights, arena, workspace, faults;  // faults: an int per step
   Address *inputs, *outputs;
@@ -137,49 +130,22 @@ struct Engine {
   uint32_t event_count;
 };
 
-bool Engine::did(int code) {
-  if (code == 0) return true;
-  last_code = code;
-  if (driver.error_name(code, &failure) != 0) failure = "an error without name";
-  return false;
-}
-
-korch_status Engine::status_of_failure() const {
-  return last_code == 0 || last_code == cuda::kOutOfMemory ? KORCH_OUT_OF_MEMORY : KORCH_GPU_FAILED;
-}
-
-korch_status Engine::open_device(int ordinal) {
-  char name[256] = "";
-  int major = 0, minor = 0;
-  if (!cuda::load_driver(&driver) || driver.init(0) != 0 || driver.device(&device, ordinal) != 0)
-    return KORCH_NO_GPU;
-  if (!did(driver.device_name(name, sizeof name - 1, device)) ||
-      !did(driver.attribute(&major, cuda::kMajor, device)) ||
-      !did(driver.attribute(&minor, cuda::kMinor, device)))
-    return status_of_failure();
-  emulated = strncmp(name, kEmulated, sizeof kEmulated - 1) == 0;
-  // Machine code runs on later minor versions of its major one.
-  const int wanted = static_cast<int>(model->compute_capability);
-  if (!emulated && (major != wanted / 10 || minor < wanted % 10)) return KORCH_UNSUPPORTED_GPU;
-  for (uint32_t i = 0; emulated && i < model->image_count; ++i)
-    if (model->images[i].code_bytes > 0 && model->images[i].emulated_bytes == 0) return KORCH_UNSUPPORTED_GPU;
-  return did(driver.retain_context(&context, device)) ? KORCH_OK : status_of_failure();
-}
-
-bool Engine::load_images() {
+korch_status Engine::load_images() {
   modules = zeros<void*>(model->image_count);
-  if (modules == nullptr) return false;
+  if (modules == nullptr) return KORCH_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < model->image_count; ++i) {
     const DeviceImage& image = model->images[i];
     const unsigned char* code = emulated ? image.emulated.get() : image.code.get();
     if (code == nullptr) continue;  // of a call of the runtime
-    if (!did(driver.load(&modules[i], code))) return false;
+    if (did(driver.load(&modules[i], code))) continue;
+    if (!cuda::is_unknown_code(last_code)) return refuse_failure();
+    return refuse(KORCH_OLD_DRIVER, "it does not know the machine code of this compiler: %s", failure);
   }
-  return true;
+  return KORCH_OK;
 }
 
 // All in one piece, and the weights in it.
-bool Engine::allocate() {
+korch_status Engine::allocate() {
   uint64_t end = 0;
   const auto place = [&](uint64_t bytes) {
     const uint64_t at = end;
@@ -201,19 +167,22 @@ bool Engine::allocate() {
   inputs = zeros<Address>(input_count());
   outputs = zeros<Address>(output_count());
   host_faults = zeros<int32_t>(steps);
-  if (inputs == nullptr || outputs == nullptr || host_faults == nullptr) return false;
+  if (inputs == nullptr || outputs == nullptr || host_faults == nullptr) return KORCH_OUT_OF_MEMORY;
   weights = place(model->weights_bytes);
   arena = place(arena_bytes);
   workspace = place(workspace_bytes);
   faults = place(steps * sizeof(int32_t));
   for (uint64_t i = 0; i < input_count(); ++i) inputs[i] = place(input_bytes(i));
   for (uint64_t i = 0; i < output_count(); ++i) outputs[i] = place(output_bytes(i));
-  if (!did(driver.allocate(&memory, end + kAlignment))) return false;
+  if (!did(driver.allocate(&memory, end + kAlignment)))
+    return last_code == cuda::kOutOfMemory ? refuse_memory(end) : refuse_failure();
   for (Address* address : {&weights, &arena, &workspace, &faults}) *address += memory;
   for (uint64_t i = 0; i < input_count(); ++i) inputs[i] += memory;
   for (uint64_t i = 0; i < output_count(); ++i) outputs[i] += memory;
   return model->weights_bytes == 0 ||
-         did(driver.to_device(weights, model->weights.get(), model->weights_bytes, stream));
+                 did(driver.to_device(weights, model->weights.get(), model->weights_bytes, stream))
+             ? KORCH_OK
+             : refuse_failure();
 }
 
 Address Engine::address_of(const BufferRef& ref) const {
@@ -299,8 +268,7 @@ bool Engine::make_graph(const Program& program, Launches* launches) {
   if (!did(driver.create_graph(&graph, 0))) return false;
   const bool done =
       add_kernels(program, *launches, graph) && did(driver.instantiate(&launches->executable, graph, 0));
-  driver.destroy_graph(graph);
-  return done;
+  return did(driver.destroy_graph(graph)) && done;
 }
 
 korch_status Engine::create(const Model* of_model, const korch_model_info* of_info,
@@ -308,24 +276,29 @@ korch_status Engine::create(const Model* of_model, const korch_model_info* of_in
   model = of_model;
   info = of_info;
   schedule = static_cast<Schedule>(options.schedule);
-  const korch_status opened = open_device(options.device);
-  if (opened != KORCH_OK) return opened;
-  void* before = nullptr;
-  if (!did(driver.push_context(context))) return status_of_failure();
-  bool done = did(driver.create_stream(&stream, 0)) && did(driver.create_event(&last, 0)) && load_images() &&
-              allocate();
-  plans = done ? zeros<Launches>(model->shape_plan_count) : nullptr;
-  done = done && plans != nullptr;
+  korch_status status = open(*model, options.device);
+  if (status != KORCH_OK) return status;
+  if (!enter()) return refuse_failure();
+  status = prepare_all();
+  if (!leave() && status == KORCH_OK) status = refuse_failure();
+  return status;
+}
+
+korch_status Engine::prepare_all() {
+  if (!did(driver.create_stream(&stream, 0)) || !did(driver.create_event(&last, 0))) return refuse_failure();
+  korch_status status = load_images();
+  if (status == KORCH_OK) status = allocate();
+  if (status != KORCH_OK) return status;
+  plans = zeros<Launches>(model->shape_plan_count);
+  bool done = plans != nullptr;
   for (uint32_t v = 0; done && v < model->shape_plan_count; ++v)
     done = prepare(model->shape_plans[v].program, &plans[v]);
-  done = done && did(driver.wait(stream));
-  driver.pop_context(&before);
-  return done ? KORCH_OK : status_of_failure();
+  return done && did(driver.wait(stream)) ? KORCH_OK : refuse_failure();
 }
 
 void Engine::leave_device() {
-  void* before = nullptr;
-  if (context != nullptr && driver.push_context(context) == 0) {
+  // A call may give the error of an earlier launch instead: the second try is what counts.
+  if (context != nullptr && (enter() || enter())) {
     if (stream != nullptr) driver.wait(stream);
     if (is_pending) driver.wait_for_event(last);
     if (last != nullptr) driver.destroy_event(last);
@@ -336,9 +309,9 @@ void Engine::leave_device() {
     for (uint32_t i = 0; modules != nullptr && i < model->image_count; ++i)
       if (modules[i] != nullptr) driver.unload(modules[i]);
     if (stream != nullptr) driver.destroy_stream(stream);
-    driver.pop_context(&before);
+    leave();
   }
-  if (context != nullptr) driver.release_context(device);
+  release();
 }
 
 void Engine::free_memory() {
@@ -396,19 +369,22 @@ bool Engine::put_into_stream(uint32_t shape_plan, const void* const* from, void*
         !did(driver.copy(reinterpret_cast<Address>(to[i]), outputs[i], output_bytes(i), in)))
       return false;
   last_plan = shape_plan;
-  is_pending = true;
-  return did(driver.record(last, in));
+  return is_pending = did(driver.record(last, in));
 }
 
 RunStatus Engine::wait() {
+  last_code = 0;
   if (!is_pending) return {};
-  if (!did(driver.push_context(context))) return failed();
-  RunStatus status =
+  if (!enter()) return failed();
+  const RunStatus status =
       did(driver.wait_for_event(last)) ? read_faults(model->shape_plans[last_plan].program) : failed();
-  is_pending = false;
-  void* before = nullptr;
-  driver.pop_context(&before);
-  return status;
+  is_pending = status.error == RunError::gpu_failed;  // whoever asks again, waits again
+  return left(status);
+}
+
+// After a run in the context: back in the caller's.
+RunStatus Engine::left(const RunStatus& status) {
+  return !leave() && status.error == RunError::none ? failed() : status;
 }
 
 bool Engine::get_outputs(void* const* to) {
@@ -439,10 +415,15 @@ bool Engine::observe(const Program& program, uint32_t number, const void* const*
   return true;
 }
 
+static bool is_cancelled(const RunOptions& options) {
+  return options.cancel != nullptr && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) != 0;
+}
+
 RunStatus Engine::run_here(uint32_t shape_plan, const void* const* from, void* const* to,
                            const RunOptions& options) {
   const Program& program = model->shape_plans[shape_plan].program;
   const Launches& launches = plans[shape_plan];
+  if (is_cancelled(options)) return {RunError::cancelled};
   if (!begin(program, stream)) return failed();
   for (uint64_t i = 0; i < input_count(); ++i)
     if (input_bytes(i) > 0 && !did(driver.to_device(inputs[i], from[i], input_bytes(i), stream)))
@@ -458,10 +439,7 @@ RunStatus Engine::run_here(uint32_t shape_plan, const void* const* from, void* c
   for (uint32_t l = whole ? launches.kernels : 0; l < launches.count; ++l) {
     const Launch& launch = launches.list[l];
     const auto step = static_cast<int32_t>(launch.step);
-    if (options.cancel != nullptr && __atomic_load_n(options.cancel, __ATOMIC_RELAXED) != 0) {
-      driver.wait(stream);
-      return {RunError::cancelled, step};
-    }
+    if (is_cancelled(options)) return {RunError::cancelled, step};
     if (!start(launch, stream) || !mark(l + 1)) return failed(step);
     const bool ends = l + 1 == launches.count || launches.list[l + 1].step != launch.step;
     if (ends && options.observe != nullptr && !observe(program, launch.step, from, to, options))
@@ -469,7 +447,8 @@ RunStatus Engine::run_here(uint32_t shape_plan, const void* const* from, void* c
   }
   if (!get_outputs(to)) return failed();
   const RunStatus status = read_faults(program);
-  for (uint32_t l = 0; options.step_us != nullptr && l < launches.count; ++l) {
+  for (uint32_t l = 0; status.error == RunError::none && options.step_us != nullptr && l < launches.count;
+       ++l) {
     float milliseconds = 0;
     if (!did(driver.elapsed_ms(&milliseconds, events[l], events[l + 1]))) return failed();
     options.step_us[launches.list[l].step] += 1e3 * static_cast<double>(milliseconds);
@@ -477,37 +456,42 @@ RunStatus Engine::run_here(uint32_t shape_plan, const void* const* from, void* c
   return status;
 }
 
-RunStatus Engine::run(uint32_t shape_plan, const void* const* from, void* const* to,
-                      const RunOptions& options) {
-  const uint32_t wanted = options.step_us != nullptr ? plans[shape_plan].count + 1 : 0;
+// Of what observers and durations need.
+bool Engine::make_room(uint32_t shape_plan, const RunOptions& options) {
   if (options.observe != nullptr && seen_arena == nullptr) {
     uint64_t most = 0;
     for (uint32_t v = 0; v < model->shape_plan_count; ++v)
       if (model->shape_plans[v].program.arena_bytes > most) most = model->shape_plans[v].program.arena_bytes;
     seen_arena = zeros<unsigned char>(most);
-    if (seen_arena == nullptr) return {RunError::out_of_memory};
+    if (seen_arena == nullptr) return false;
   }
-  if (wanted > event_count) {
-    void* more = realloc(events, wanted * sizeof(void*));
-    if (more == nullptr) return {RunError::out_of_memory};
-    events = static_cast<void**>(more);
-  }
-  if (!did(driver.push_context(context))) return failed();
+  const uint32_t wanted = options.step_us != nullptr ? plans[shape_plan].count + 1 : 0;
+  if (wanted <= event_count) return true;
+  void* more = realloc(events, wanted * sizeof(void*));
+  if (more == nullptr) return false;
+  events = static_cast<void**>(more);
+  for (; event_count < wanted; ++event_count)
+    if (!did(driver.create_event(&events[event_count], 0))) return false;
+  return true;
+}
+
+RunStatus Engine::run(uint32_t shape_plan, const void* const* from, void* const* to,
+                      const RunOptions& options) {
+  last_code = 0;
+  if (!enter()) return failed();
   RunStatus status;
-  for (; event_count < wanted && status.error == RunError::none; ++event_count)
-    if (!did(driver.create_event(&events[event_count], 0))) {
-      status = failed();
-      break;
-    }
-  if (status.error == RunError::none) {
-    if (!options.on_device)
-      status = run_here(shape_plan, from, to, options);
-    else if (!put_into_stream(shape_plan, from, to, options.stream))
-      status = failed();
-  }
-  void* before = nullptr;
-  driver.pop_context(&before);
-  return status;
+  if (!make_room(shape_plan, options))
+    status = failed();
+  else if (!options.on_device)
+    status = run_here(shape_plan, from, to, options);
+  else if (!put_into_stream(shape_plan, from, to, options.stream))
+    status = failed();
+  // What was begun may still read and write the caller's memory.
+  const auto settle = [&] { driver.wait(options.on_device ? options.stream : stream); };
+  if (status.error != RunError::none) settle();
+  const RunStatus ended = left(status);
+  if (status.error == RunError::none && ended.error != RunError::none) settle();
+  return ended;
 }
 
 korch_status create_engine(const Model* model, const korch_model_info* info, const korch_options& options,
@@ -530,6 +514,10 @@ void destroy_engine(Engine* engine, bool forked) {
 
 int32_t threads_of(const Engine*) {
   return 1;
+}
+
+const char* why_no_engine(const Engine* engine) {
+  return engine == nullptr ? "" : engine->words;
 }
 
 RunStatus wait_for_engine(Engine* engine) {
