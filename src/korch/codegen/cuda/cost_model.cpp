@@ -5,6 +5,7 @@
 #include <set>
 
 #include "korch/codegen/cuda/cuda_nest_printer.h"
+#include "korch/codegen/cuda/pipeline.h"
 #include "korch/codegen/cuda/print_cuda.h"
 
 namespace korch::tile {
@@ -22,9 +23,23 @@ constexpr double kCall_us = 0.004;                   // a dependent instruction
 constexpr double kBarrier_us = 0.02;
 constexpr double kLaunchLatency_us = 2;  // from the first block's begin to the last one's end, at least
 constexpr double kHeldShare = 0.6;       // of the peak that held products reach
-constexpr double kMatrixShare = 1.2;     // with three products of tf32 in place of each
 constexpr double kMemoryShare = 0.85;    // of the data sheet's bandwidth
 constexpr double kLocalAccess = 8;       // instructions in whose time one accesses local memory
+
+// Of that peak on matrix units, which have eight times its speed for tf32 and sixteen times for 16 bits; of
+// float32 three products count as one.
+double matrix_share(ProductType type) {
+  switch (type) {
+    case ProductType::f32:
+      return 1.2;
+    case ProductType::tf32:
+      return 4.5;
+    case ProductType::f16:
+    case ProductType::bf16:
+      return 7;
+  }
+  return 1;
+}
 
 // What a nest does in one slice.
 struct NestWork {
@@ -61,19 +76,27 @@ class PhaseModel {
         phase_(graph.phases[phase]),
         schedule_(graph.schedule[phase]),
         held_(held_tiles(graph, phase, kCudaThreads)),
+        pipelines_(pipelines(graph, phase, held_)),
         code_(code != nullptr ? *code : uncompiled()),
         device_(device) {}
 
   double us() const {
     NestWork slice;
+    double filling_us = 0;  // of the pipeline that comes
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       const Nest& nest = phase_.nests[i];
       const double times = times_of(nest, phase_);
       const NestWork once = work_of(nest, schedule_[i]);
       slice.instructions += times * once.instructions;
       slice.bytes += times * once.bytes;
-      slice.latency_us += times * (once.latency_us + kBarrier_us);
       slice.held_flops += times * once.held_flops;
+      const double latency_us = times * (once.latency_us + kBarrier_us);
+      if (fills_pipeline(i)) {
+        filling_us += latency_us;
+      } else {  // while a product is made, the next one's panels are filled
+        slice.latency_us += std::max(latency_us, filling_us);
+        filling_us = 0;
+      }
     }
     const double slices = static_cast<double>(phase_.slices());
     const double lanes_per_us = device_.flops_per_us * kInstructions_per_flop_unit;
@@ -88,6 +111,12 @@ class PhaseModel {
   }
 
  private:
+  bool fills_pipeline(size_t nest) const {
+    return std::any_of(pipelines_.begin(), pipelines_.end(), [&](const Pipeline& pipeline) {
+      return pipeline.first <= nest && nest < pipeline.product;
+    });
+  }
+
   // Before it is compiled: as much shared memory as its scratch takes at most, registers as many as fit.
   FunctionResources uncompiled() const {
     FunctionResources code;
@@ -95,6 +124,9 @@ class PhaseModel {
     for (const Buffer& buffer : graph_.buffers)
       if (buffer.role == BufferRole::scratch && buffer.bytes() <= kCudaSharedBytes)
         code.shared_bytes += buffer.bytes();
+    for (const Pipeline& pipeline : pipelines_)
+      for (int panel : pipeline.panels)
+        code.shared_bytes += (pipeline.stages - 1) * graph_.buffers[panel].bytes();
     code.shared_bytes = std::min(code.shared_bytes, kCudaSharedBytes);
     return code;
   }
@@ -128,7 +160,8 @@ class PhaseModel {
     NestWork work;
     const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
     if (held_.count(nest.stores[0].buffer) != 0) {
-      work.held_flops = 2 * points * reduced / (schedule.matrix_units ? kMatrixShare : kHeldShare);
+      work.held_flops =
+          2 * points * reduced / (schedule.matrix_units ? matrix_share(*schedule.matrix_units) : kHeldShare);
       work.latency_us = reduced * kShared_us / 4;
       return work;
     }
@@ -177,6 +210,7 @@ class PhaseModel {
   const Phase& phase_;
   const std::vector<NestSchedule>& schedule_;
   const std::map<int, HeldTile> held_;
+  const std::vector<Pipeline> pipelines_;
   const FunctionResources code_;
   const Device& device_;
 };

@@ -1,8 +1,8 @@
 // Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. The reduction,
 // taps by channels, goes k tile by k tile. For each the terms of the tile's rows, computed by the prologue
 // and zero padded, and those of its columns are staged in scratch. The results stay in registers until the
-// epilogue takes them. Where there are few tiles the channels are cut into parts, each with slices of its own,
-// and a second phase adds up the parts' sums, always in the same order.
+// epilogue takes them. Where there are few tiles the channels are cut into parts, each with slices of its
+// own, and a second phase adds up the parts' sums, always in the same order.
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
@@ -255,8 +255,10 @@ tile::ScheduledNest StagedBuilder::product() {
 }
 
 // Of a part's sum: [part][image][group][y][x][column].
-Index StagedBuilder::sum_offset(const Index& part, const Index& y, const Index& x, const Index& column) const {
-  return ((((part * k_.images + image()) * k_.groups + group()) * k_.height + y) * k_.width + x) * k_.columns +
+Index StagedBuilder::sum_offset(const Index& part, const Index& y, const Index& x,
+                                const Index& column) const {
+  return ((((part * k_.images + image()) * k_.groups + group()) * k_.height + y) * k_.width + x) *
+             k_.columns +
          column;
 }
 
@@ -297,7 +299,8 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
   const int result = builder_.load(tile_, (ry * x_.size + rx) * s_.columns + c);
   if (s_.parts > 1) {
     const Index part = Index::variable("part", s_.parts);
-    nest.stores = {{sums_, sum_offset(part, y_.at(y, "ry"), x_.at(x, "rx"), column_.at(columns, "c")), result}};
+    nest.stores = {
+        {sums_, sum_offset(part, y_.at(y, "ry"), x_.at(x, "rx"), column_.at(columns, "c")), result}};
     return nest;
   }
   nest.stores = builder_.outputs(k_.result_coords(image(), y_.at(y, "ry"), x_.at(x, "rx"),
@@ -352,6 +355,13 @@ std::optional<ProductType> units_for(const LinearWorkload& workload, Accuracy ac
   return exact != ProductType::f32 ? exact : products_of(accuracy);
 }
 
+// How much faster than float32 without them matrix units are, at most (NVIDIA's data sheets).
+int64_t speed_of(ProductType type) {
+  constexpr int64_t kTf32 = 8, k16Bits = 16, kProducts = 3;
+  if (type == ProductType::f32) return kTf32 / kProducts + 1;
+  return type == ProductType::tf32 ? kTf32 : k16Bits;
+}
+
 // So many that every multiprocessor has a tile, as far as the terms suffice.
 int64_t parts_for(const RowKernel& k, int64_t tiles, const Device& target) {
   const int64_t wanted = std::min(kMostParts, target.workers / std::max<int64_t>(1, tiles));
@@ -383,6 +393,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
         const auto add = [&](int64_t parts, std::optional<ProductType> by) {
+          implementation.flops_at_once = by ? speed_of(*by) : 1;
           implementation.schedule = StagedSchedule{size, size, kKTile, parts, by};
           add_once(implementation, found);
         };
