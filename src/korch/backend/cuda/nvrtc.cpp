@@ -12,8 +12,10 @@ namespace {
 
 constexpr const char* kOptions[] = {"--std=c++17", "-w"};
 
-// Where scripts/install-deps puts it, and where CUDA's toolkit and its packages do.
+// Where scripts/install-deps puts it, and where CUDA's toolkit and its packages do; or only where KORCH_NVRTC
+// says.
 std::vector<std::string> folders() {
+  if (const char* only = std::getenv("KORCH_NVRTC"); only != nullptr && only[0] != '\0') return {only};
   std::vector<std::string> found = {KORCH_NVRTC_FOLDER};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable)) found.push_back(std::string(home) + "/lib64");
