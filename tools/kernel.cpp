@@ -16,7 +16,7 @@
 namespace korch {
 namespace {
 
-enum class Action { print, run, diff };
+enum class Action { print, run, diff, resources };
 enum class Form { tiles, lowered, cpp, cuda };
 
 struct KernelArguments {
@@ -68,6 +68,35 @@ void run_kernel(const tile::ScheduledGraph& graph, const Device& target, uint64_
   if (!right) throw Error(ErrorKind::accuracy, "the kernel computes something else than its tile graph");
 }
 
+// Registers, memory and occupancy of each phase on a GPU.
+void show_resources(const tile::ScheduledGraph& graph, const Device& target, bool json) {
+  const Backend& backend = backend_of(target);
+  if (!target.is_gpu()) throw Error(ErrorKind::usage, "resources are those of a GPU: name one with --target");
+  if (!backend.missing().empty()) throw Error(ErrorKind::unsupported, backend.missing());
+  KernelSpec spec{graph, spelled(graph, target)};
+  const Result<std::string> object = backend.compile({spec.kernel.source}, target)[0];
+  const Result<std::vector<FunctionResources>> found =
+      object ? backend.resources(spec, spec.kernel, object.value()) : object.refusal();
+  if (!found)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{}: {}", name(found.refusal().reason), found.refusal().detail));
+  nlohmann::ordered_json rows = nlohmann::json::array();
+  for (size_t p = 0; p < found.value().size(); ++p) {
+    const FunctionResources& function = found.value()[p];
+    const std::string& symbol = spec.kernel.phases[p].symbol;
+    rows.push_back({{"function", symbol},
+                    {"threads", function.threads},
+                    {"registers", function.registers},
+                    {"shared", function.shared_bytes},
+                    {"stack", function.stack_bytes},
+                    {"local_stores", function.local_store_bytes},
+                    {"local_loads", function.local_load_bytes},
+                    {"occupancy", thread_occupancy(function, target)}});
+    if (!json) fmt::print("{}: {}\n", symbol, describe(function, target));
+  }
+  if (json) print_json({{"phases", rows}});
+}
+
 void act(const KernelArguments& arguments) {
   const size_t wanted = arguments.action == Action::diff ? 2 : 1;
   if (arguments.files.size() != wanted)
@@ -83,6 +112,8 @@ void act(const KernelArguments& arguments) {
       if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty())
         throw Error(ErrorKind::usage, obstacle);
       return run_kernel(graph, target, arguments.seed, arguments.json);
+    case Action::resources:
+      return show_resources(graph, target, arguments.json);
     case Action::diff:
       fmt::print("{}", text_difference(tile::print(graph), tile::print(read_tile_graph(arguments.files[1]))));
   }
@@ -93,12 +124,17 @@ void act(const KernelArguments& arguments) {
 void add_kernel_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<KernelArguments>();
   Options verb = command_line.verb("kernel", "one kernel as a tile graph (.tile, from compile --dump-dir)");
-  const std::map<std::string, Action> actions = {
-      {"print", Action::print}, {"run", Action::run}, {"diff", Action::diff}};
+  const std::map<std::string, Action> actions = {{"print", Action::print},
+                                                 {"run", Action::run},
+                                                 {"diff", Action::diff},
+                                                 {"resources", Action::resources}};
   const std::map<std::string, Form> forms = {
       {"tiles", Form::tiles}, {"lowered", Form::lowered}, {"cpp", Form::cpp}, {"cuda", Form::cuda}};
   verb.choice("action", arguments->action,
-              "print it; run it on random inputs against its interpreter; say how two differ", actions)
+              "print it; run it on random inputs against its interpreter; say how two differ; registers, "
+              "memory and "
+              "occupancy on a GPU",
+              actions)
       .required();
   verb.option("files", arguments->files, "one .tile file, or two to compare").required();
   verb.choice("--as", arguments->form,
@@ -110,7 +146,7 @@ void add_kernel_verb(CommandLine& command_line) {
       .between(0, kMostWorkers)
       .default_shown();
   verb.option("--seed", arguments->seed, "of the random inputs").default_shown();
-  verb.flag("--json", arguments->json, "print the result of run as JSON");
+  verb.flag("--json", arguments->json, "print what run and resources tell as JSON");
   verb.runs([arguments] { act(*arguments); });
 }
 

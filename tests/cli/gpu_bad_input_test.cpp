@@ -28,13 +28,14 @@ class GpuBadInput : public Gpu {
 
 TEST_F(GpuBadInput, WithoutNvrtc) {
   write_product();
-  expect_refused(compiling(), 4, {"NVRTC, the compiler for GPUs (libnvrtc.so.12), is not here", "install"},
-                 "export KORCH_NVRTC=" + path("none"));
+  expect_refused(compiling(), 4, {"KORCH_NVRTC names", "which cannot be loaded"},
+                 "export KORCH_NVRTC=" + path("none.so"));
   expect_refused(compiling(), 4, {"NVRTC 12.1 computes some indices wrongly", "install"},
                  fake_nvrtc("KORCH_FAKE_NVRTC_VERSION=1"));
   EXPECT_FALSE(files().contains("m.so"));
   // Plans need none.
-  EXPECT_EQ(run(compiling() + " --stop-after candidates", "export KORCH_NVRTC=" + path("none")), 0) << err_;
+  EXPECT_EQ(run(compiling() + " --stop-after candidates", "export KORCH_NVRTC=" + path("none.so")), 0)
+      << err_;
 }
 
 // A kernel that it refuses is in no plan.

@@ -17,8 +17,37 @@ TEST_F(Gpu, AnExecutableIsRightOnAnEmulatedOne) {
     EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
     EXPECT_EQ(run("explain " + path("m.so")), 0) << err_;
     EXPECT_TRUE(says("sm_90")) << out_;
+    EXPECT_TRUE(says(" launches: at most ")) << out_;
+    EXPECT_TRUE(says(" registers, ")) << out_;
     EXPECT_EQ(run("explain --run " + path("m.so")), 0) << err_;
   }
+}
+
+// Times of an emulated GPU mean nothing; how kernels are measured is as on any other.
+TEST_F(Gpu, KernelsAreMeasuredOnTheGpuThatIsHere) {
+  const std::string arguments =
+      "compile " + path("m.onnx") + " -o " + path("m.so") + " --strategy greedy --profile-db " + path("k.db");
+  ASSERT_EQ(run(arguments + " --target cuda"), 0) << err_;
+  EXPECT_TRUE(says(" measured;") || says(" measured now")) << out_;
+  EXPECT_FALSE(says("and 0 measured now")) << out_;
+  EXPECT_EQ(run("verify " + path("m.onnx") + " " + path("m.so")), 0) << err_;
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_TRUE(says("emulated GPU")) << out_;
+  EXPECT_FALSE(says("(0.0 %)")) << out_;
+  ASSERT_EQ(run(arguments + " --target cuda"), 0) << err_;
+  EXPECT_TRUE(says("0 kernels compiled and 0 measured now")) << out_;
+  // Rows of this GPU are none of another one's.
+  ASSERT_EQ(run(arguments + " --target sm_90 --no-measure"), 0) << err_;
+  EXPECT_NE(err_.find("are of a model of sm_90"), std::string::npos) << err_;
+  EXPECT_EQ(err_.find("are carried"), std::string::npos) << err_;
+}
+
+TEST_F(Gpu, AnotherGpuIsNotMeasured) {
+  const std::string model = path("m.onnx") + " -o " + path("m.so") + " --no-profile-db --target ";
+  expect_refused("compile " + model + "sm_90", 2, {"emulated GPU", "--target cuda", "--no-measure"});
+  ::setenv("KORCH_CUDA_DRIVER", path("none.so").c_str(), 1);
+  expect_refused("compile " + model + "h100", 2, {"no NVIDIA driver", "--no-measure"});
+  expect_refused("compile " + model + "cuda", 2, {"no NVIDIA driver", "sm_90"});
 }
 
 TEST_F(Gpu, EmulationIsForGpus) {
@@ -51,6 +80,19 @@ TEST_F(Gpu, AStrippedExecutableIsWhole) {
   EXPECT_EQ(run("verify " + path("branches.onnx") + " " + path("m.so")), 0) << err_;
 }
 
+TEST_F(Gpu, AKernelsResources) {
+  write_branches();
+  ASSERT_EQ(compile_for_gpu("branches.onnx", "--strategy greedy --dump-dir " + path("stages")), 0) << err_;
+  const std::string tile = path("stages/kernel-000.tile");
+  ASSERT_EQ(run("kernel resources " + tile + " --target sm_80"), 0) << err_;
+  EXPECT_TRUE(says(" registers, ") && says("occupancy ")) << out_;
+  ASSERT_EQ(run("kernel resources " + tile + " --target sm_80 --json"), 0) << err_;
+  EXPECT_TRUE(says("\"local_stores\": 0")) << out_;
+  expect_refused("kernel resources " + tile, 2, {"--target"});
+  ASSERT_EQ(run("explain " + path("m.so") + " --kernel 0"), 0) << err_;
+  EXPECT_TRUE(says(" blocks of 256 threads, ")) << out_;
+}
+
 // An infinity times the small part of a number would be a NaN.
 TEST_F(Gpu, ProductsOfSpecialValues) {
   std::mt19937 random(5);
@@ -66,8 +108,40 @@ TEST_F(Gpu, ProductsOfSpecialValues) {
   write_model("product.onnx", b);
   ASSERT_EQ(compile_for_gpu("product.onnx"), 0) << err_;
   ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
-  EXPECT_TRUE(says("matrix 3")) << out_;
+  EXPECT_TRUE(says("matrix f32")) << out_;
   EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
+}
+
+// What products multiply is the user's word; the check allows for it, and for no more.
+TEST_F(Gpu, ProductsOfNarrowerTypes) {
+  ModelBuilder b;
+  b.input("x", {96, 300}).input("w", {300, 96}).output("y");
+  b.node("MatMul", {"x", "w"}, {"y"});
+  write_model("product.onnx", b);
+  for (const char* type : {"tf32", "f16", "bf16"}) {
+    const std::string accuracy = std::string(" --accuracy ") + type;
+    expect_refused(compile_arguments("product.onnx", "--no-measure" + accuracy), 2, {"is for GPUs"});
+    ASSERT_EQ(compile_for_gpu("product.onnx", "--emulation --strategy greedy" + accuracy), 0) << err_;
+    ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+    EXPECT_TRUE(says(std::string("matrix ") + type)) << out_;
+    EXPECT_EQ(run("verify " + path("product.onnx") + " " + path("m.so")), 0) << err_;
+  }
+}
+
+// Matrix units of 16 bits multiply what was converted from these bits, and lose nothing.
+TEST_F(Gpu, NetworksOf16BitFloats) {
+  for (const auto& [dtype, type] : {std::pair(10, "f16"), std::pair(16, "bf16")}) {
+    ModelBuilder b;
+    b.input("x", {96, 300}, dtype).input("w", {300, 96}, dtype).output("y");
+    b.node("Relu", {"x"}, {"r"});
+    b.node("MatMul", {"r", "w"}, {"m"});
+    b.node("Softmax", {"m"}, {"y"});
+    write_model("narrow.onnx", b);
+    ASSERT_EQ(compile_for_gpu("narrow.onnx", "--emulation --strategy greedy"), 0) << err_;
+    ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+    EXPECT_TRUE(says(std::string("matrix ") + type)) << out_;
+    EXPECT_EQ(run("verify " + path("narrow.onnx") + " " + path("m.so")), 0) << err_;
+  }
 }
 
 // The padding is not multiplied: a weight may be infinite.

@@ -12,7 +12,7 @@
 namespace korch::testing {
 namespace {
 
-constexpr size_t kGuardBytes = 4096;  // before and after every buffer
+constexpr size_t kGuardBytes = 4096;  // before and after every buffer, unless the device checks
 constexpr unsigned char kUnwritten = 0x7f;
 constexpr int64_t kWorkspaceBlocks = 132;  // launched at a time where each needs a workspace
 
@@ -87,30 +87,33 @@ double largest_error(const std::vector<HostTensor>& actual, const std::vector<Ho
 class DeviceBuffer {
  public:
   DeviceBuffer(Gpu& device, size_t bytes)
-      : device_(device), bytes_(bytes), base_(device.allocate(bytes + 2 * kGuardBytes)) {
-    device_.fill(base_, kUnwritten, bytes_ + 2 * kGuardBytes);
+      : device_(device),
+        bytes_(bytes),
+        guard_(device.checks() ? 0 : kGuardBytes),
+        base_(device.allocate(bytes + 2 * guard_)) {
+    if (!device.checks()) device_.fill(base_, kUnwritten, bytes_ + 2 * guard_);
   }
   ~DeviceBuffer() { device_.free(base_); }
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  Gpu::Pointer data() const { return base_ + kGuardBytes; }
+  Gpu::Pointer data() const { return base_ + guard_; }
   std::string content() const {
     std::string bytes(bytes_, '\0');
     device_.to_host(bytes.data(), data(), bytes_);
     return bytes;
   }
   bool guards_intact() const {
-    std::string guards(2 * kGuardBytes, '\0');
-    device_.to_host(guards.data(), base_, kGuardBytes);
-    device_.to_host(guards.data() + kGuardBytes, data() + bytes_, kGuardBytes);
+    std::string guards(2 * guard_, '\0');
+    device_.to_host(guards.data(), base_, guard_);
+    device_.to_host(guards.data() + guard_, data() + bytes_, guard_);
     return std::all_of(guards.begin(), guards.end(),
                        [](char byte) { return static_cast<unsigned char>(byte) == kUnwritten; });
   }
 
  private:
   Gpu& device_;
-  size_t bytes_;
+  size_t bytes_, guard_;
   Gpu::Pointer base_;
 };
 
@@ -264,6 +267,8 @@ KernelCheck check_kernel(Gpu& device, const Graph& graph, const Candidate& candi
   arguments.add(
       static_cast<size_t>(*std::max_element(blocks.begin(), blocks.end()) * launch.workspace_bytes));
 
+  device.set_roles(arguments.pointers()[status], arguments.pointers()[status + 1],
+                   static_cast<size_t>(launch.workspace_bytes));
   result.best_us = INFINITY;
   for (int i = 0; i < runs; ++i) {
     double us = 0;

@@ -8,7 +8,7 @@ namespace korch::tile {
 namespace {
 
 double us(const std::string& text) {
-  return cuda_model_us(parse_tile_graph(text), cuda_device());
+  return cuda_model_us(parse_tile_graph(text), {}, cuda_device());
 }
 
 // `rows` slices, each the sum of `terms` terms that lie `stride` apart.
@@ -41,8 +41,22 @@ TEST(CudaCostModel, TermsFarFromEachOtherMoveWholeSectors) {
   EXPECT_GT(us(sums(20000, 4096, 8)), 4 * us(sums(20000, 4096, 1)));
 }
 
+TEST(CudaCostModel, SpillsAndManyRegistersTakeLonger) {
+  const ScheduledGraph graph = parse_tile_graph(sums(20000, 64, 1));
+  const auto with = [&](int registers, int64_t local) {
+    FunctionResources code;
+    code.threads = 256;
+    code.registers = registers;
+    code.instructions = 100;
+    code.local_instructions = local;
+    return cuda_model_us(graph, {code}, cuda_device());
+  };
+  EXPECT_GT(with(255, 0), with(32, 0));
+  EXPECT_GT(with(32, 50), with(32, 0));
+}
+
 TEST(CudaCostModel, MatrixUnitsAreFaster) {
-  EXPECT_LT(us(product(" matrix 3")), us(product("")));
+  EXPECT_LT(us(product(" matrix f32")), us(product("")));
 }
 
 }  // namespace

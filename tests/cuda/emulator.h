@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "korch/base/result.h"
+#include "memory_checker.h"
 
 namespace korch::testing {
 
@@ -22,15 +23,19 @@ inline constexpr const char* kEmulatesNot =
 
 enum class ThreadOrder { ascending, descending };
 
+// memory: every access is looked at, and mistakes are noted (memory_checker.h). Blocks run one after the
+// other, at perhaps a tenth of the speed; a run ends where memory that is no kernel's would be accessed.
+enum class Checks { none, memory };
+
 class Emulator : public Gpu {
  public:
-  Emulator();
+  explicit Emulator(Checks checks = Checks::none);
   ~Emulator() override;
 
   void set_order(ThreadOrder order) { order_ = order; }
   // The kernel `symbol` of the text; it stays until destruction.
   Result<Function> load(const std::string& source, const std::string& symbol);
-  // The same of the object that the text compiles to.
+  // The same of the object that the text compiles to; with checks, by compile_checked.
   Result<Function> load_object(const std::string& object, const std::string& symbol);
   size_t parameters(Function function) const;
 
@@ -39,11 +44,23 @@ class Emulator : public Gpu {
   void fill(Pointer pointer, unsigned char byte, size_t bytes) override;
   void to_device(Pointer pointer, const void* from, size_t bytes) override;
   void to_host(void* to, Pointer pointer, size_t bytes) override;
-  // Throws Error{internal} when threads of a block part at a barrier. The time means nothing.
+  // Throws Error{internal} when threads of a block part at a barrier; with checks, that is a mistake like
+  // others. The time means nothing.
   double run(Function function, int64_t blocks, int64_t threads, std::vector<Pointer> arguments) override;
+
+  bool checks() const override { return checker_ != nullptr; }
+  void set_roles(Pointer status, Pointer workspace, size_t workspace_bytes) override {
+    launch_memory_ = {{}, status, workspace, workspace_bytes};
+  }
+  MemoryChecker& checker() { return *checker_; }  // where it checks
 
  private:
   struct LoadedKernel;
+  void run_checked(const LoadedKernel& kernel, int64_t blocks, int64_t threads,
+                   const std::vector<void*>& arguments);
+
+  const std::unique_ptr<MemoryChecker> checker_;
+  LaunchMemory launch_memory_;
   ThreadOrder order_ = ThreadOrder::ascending;
   std::vector<std::unique_ptr<LoadedKernel>> kernels_;
 };

@@ -67,10 +67,10 @@ struct Worker {
 };
 
 [[noreturn]] void work(int pipe, Progress& progress, const std::vector<uint64_t>& seeds,
-                       const std::string& motif) {
+                       const std::string& motif, const std::string& gpu) {
   for (const uint64_t seed : seeds) {
     progress = {seed, {}, "making the graph"};
-    const Case what = make_case(seed, motif);
+    const Case what = make_case(seed, motif, gpu);
     std::strcpy(progress.stage, "rewriting");
     const CaseResult result = check_case(seed, what, [&](const PlanChoice& plan) {
       progress.plan = plan;
@@ -130,7 +130,7 @@ class Campaign {
     KORCH_ASSERT(worker.pid >= 0, "cannot fork");
     if (worker.pid == 0) {
       ::close(ends[0]);
-      work(ends[1], *worker.progress, seeds, options_.motif);
+      work(ends[1], *worker.progress, seeds, options_.motif, options_.gpu);
     }
     ::close(ends[1]);
     worker.pipe = ends[0];
@@ -243,13 +243,14 @@ std::string Finding::family() const {
   return mismatch.kind + ": " + mismatch.where.substr(comma + 2, open - comma - 2);
 }
 
-Case make_case(uint64_t seed, const std::string& motif) {
+Case make_case(uint64_t seed, const std::string& motif, const std::string& gpu) {
   Case result;
   result.graph = random_graph(seed, motif);
   Random random(seed ^ 0x5851f42d4c957f2d);
   result.setting.threads = random.one_in(2) ? 1 : static_cast<int>(random.between(2, 3));
   result.setting.accuracy = random.one_in(5) ? Accuracy::strict : Accuracy::standard;
   if (random.one_in(3) && runs_here(Isa::x86_64_v3)) result.setting.target = name(Isa::x86_64_v3);
+  if (!gpu.empty()) result.setting.target = gpu, result.setting.threads = 0;
   result.setting.specials = random.one_in(4);
   const int64_t plans = random.between(3, 5);
   for (int64_t i = 0; i < plans; ++i)

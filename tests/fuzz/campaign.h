@@ -22,7 +22,8 @@ struct Case {
   Setting setting;
   std::vector<PlanChoice> plans;
 };
-Case make_case(uint64_t seed, const std::string& motif = {});
+// `motif`: of this one alone; `gpu`: for this GPU, "sm_90".
+Case make_case(uint64_t seed, const std::string& motif = {}, const std::string& gpu = {});
 
 struct Finding {
   uint64_t seed = 0;
@@ -50,7 +51,7 @@ struct CampaignOptions {
   int workers = 2;
   double hang_s = 240;  // of one graph, on a loaded machine
   bool stop_at_first = false;
-  std::string motif;  // graphs of this one alone
+  std::string motif, gpu;  // make_case
 };
 
 struct CampaignResult {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -29,8 +30,8 @@ void print_findings(const CaseResult& result) {
              result.findings.size());
 }
 
-int show_case(uint64_t seed, const std::string& motif) {
-  const Case what = make_case(seed, motif);
+int show_case(uint64_t seed, const std::string& motif, const std::string& gpu) {
+  const Case what = make_case(seed, motif, gpu);
   fmt::print("{}", to_text({what, seed}));
   std::fflush(stdout);
   const CaseResult result = check_case(seed, what);
@@ -76,9 +77,9 @@ int replay(const std::string& file) {
 }
 
 // As a file that `--replay` takes.
-std::string write_minimized(const Finding& finding, const std::string& motif, const std::string& folder,
+std::string write_minimized(const Finding& finding, const CampaignOptions& options, const std::string& folder,
                             double seconds) {
-  SavedCase saved{make_case(finding.seed, motif), finding.seed};
+  SavedCase saved{make_case(finding.seed, options.motif, options.gpu), finding.seed};
   saved.what.plans = {finding.plan};
   const std::string& kind = finding.mismatch.kind;
   if (!still_fails(saved, kind, 240)) return {};
@@ -103,6 +104,11 @@ int run(int argc, char** argv) {
   std::vector<std::string> motif_names;
   for (const Motif& motif : motifs()) motif_names.emplace_back(motif.name);
   command_line.option("--motif", options.motif, "graphs of this motif alone").one_of(motif_names);
+#ifdef KORCH_FAKE_CUDA
+  ::setenv("KORCH_CUDA_DRIVER", KORCH_FAKE_CUDA, 0);
+  ::setenv("KORCH_NVRTC", KORCH_FAKE_NVRTC, 0);
+  command_line.option("--gpu", options.gpu, "for this GPU, sm_90 say, and run on an emulated one");
+#endif
   command_line.flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   command_line.flag("--no-coverage", no_coverage, "do not print what took part");
   command_line.flag("--self-check", self_check,
@@ -113,7 +119,7 @@ int run(int argc, char** argv) {
   command_line.option("--findings", folder, "where findings are written, made small").default_shown();
   command_line.option("--minimize-seconds", minimize_s, "for each; 0: not at all").default_shown();
   if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
-  if (one.is_given()) return show_case(graph, options.motif);
+  if (one.is_given()) return show_case(graph, options.motif, options.gpu);
   if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
   if (self_check) return check_self_check(options);
@@ -125,7 +131,7 @@ int run(int argc, char** argv) {
   std::set<std::string> minimized_families;
   for (const Finding& finding : result.findings) {
     if (minimize_s <= 0 || !minimized_families.insert(finding.family()).second) continue;
-    const std::string written = write_minimized(finding, options.motif, folder, minimize_s);
+    const std::string written = write_minimized(finding, options, folder, minimize_s);
     fmt::print("{}: {}\n", finding.signature(),
                written.empty() ? fmt::format("seen again by {} --graph {} alone", argv[0], finding.seed)
                                : fmt::format("show it with {} --replay {}", argv[0], written));

@@ -7,7 +7,11 @@
 #include <memory>
 
 #include "korch/backend/cpu/compiler.h"
+#include "korch/base/files.h"
+#include "korch/package/executable.h"
+#include "korch/package/loaded.h"
 #include "korch/package/tables.h"
+#include "korch/plan/plan_json.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"
 
@@ -153,10 +157,34 @@ const char* text(rt::RunError error) {
   return "";
 }
 
+// Step by step, observed, and as the graph of launches that a run is.
+PlanRun run_on_gpu(const BuiltPlan& built, const Device& target, const std::vector<HostTensor>& inputs,
+                   const std::function<void(int, int, const void*)>& observe) {
+  const TempDir folder;
+  const std::string file = folder.path() + "/plan.so";
+  write_executable({&built.plan, place(built.plan, target), built.objects, built.constant_bytes,
+                    plan_to_json(built.plan), target, true},
+                   file);
+  LoadedExecutable loaded(file);
+  PlanRun run;
+  try {
+    std::vector<HostTensor> outputs = loaded.allocate_outputs();
+    const Observation observation{&built.plan, &observe};
+    loaded.run_observed(inputs, outputs, [&](int step, void* const* args) {
+      observe_step(const_cast<Observation*>(&observation), static_cast<uint32_t>(step), args);
+    });
+    run.outputs = loaded.run(inputs);
+  } catch (const Error& error) {
+    run.trouble = error.what();
+  }
+  return run;
+}
+
 }  // namespace
 
-PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
+PlanRun run_plan(const BuiltPlan& built, const Device& target, const std::vector<HostTensor>& inputs,
                  const std::function<void(int, int, const void*)>& observe) {
+  if (target.is_gpu()) return run_on_gpu(built, target, inputs, observe);
   const Plan& plan = built.plan;
   PlanRun run;
   WeightsLayout layout;

@@ -1,6 +1,6 @@
 // A built plan, run in this process as its executable would: the same objects, memory plan, step executor and
 // pool, without linking. Everything a kernel may not rely on is poisoned, everything it may not touch is
-// watched.
+// watched. A plan for a GPU is written as an executable, which runs on the emulated one.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct PlanRun {
 };
 
 // `observe` sees every tensor that a step made, in memory order, right after it.
-PlanRun run_plan(const BuiltPlan& built, const std::vector<HostTensor>& inputs,
+PlanRun run_plan(const BuiltPlan& built, const Device& target, const std::vector<HostTensor>& inputs,
                  const std::function<void(int step, int output, const void* memory)>& observe);
 
 }  // namespace korch::fuzz

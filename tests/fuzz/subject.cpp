@@ -240,7 +240,7 @@ std::optional<Mismatch> Subject::run(Program& program, const BuiltPlan& built) {
     else if (!padding_is_zero)
       found = Mismatch{"kernel", step_name(step), "%" + tensor.name + ": padding of a block is not zero"};
   };
-  const PlanRun run = run_plan(built, inputs_, observe);
+  const PlanRun run = run_plan(built, target_, inputs_, observe);
   if (found) return found;
   if (run.trouble) {
     std::string steps;

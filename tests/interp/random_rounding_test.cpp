@@ -24,11 +24,12 @@ Graph one_node(Op op, const Attrs& attrs, const std::vector<HostTensor>& inputs)
 
 // The largest difference from float64 of so many runs.
 double noise(const Graph& graph, const std::vector<HostTensor>& inputs, int runs = 20,
-             Roundings roundings = Roundings::of_operators) {
+             Roundings roundings = Roundings::of_operators, ProductType products = ProductType::f32) {
   const HostTensor exact = interpret(graph, inputs)[0];
   double largest = 0;
   for (int seed = 0; seed < runs; ++seed) {
-    const HostTensor got = interpret_rounding_at_random(graph, inputs, seed, {}, {}, roundings)[0];
+    const HostTensor got =
+        interpret_rounding_at_random(graph, inputs, seed, {}, {}, roundings, {}, products)[0];
     for (int64_t i = 0; i < exact.elements(); ++i)
       largest = std::max(largest, std::fabs(element_as_double(got, i) - element_as_double(exact, i)));
   }
@@ -96,6 +97,25 @@ TEST(RandomRounding, KernelsSumProductsInOrdersOfTheirOwn) {
   const double error = std::fabs(sum - element_as_double(interpret(g, inputs)[0], 0));
   EXPECT_GT(error, 20 * noise(g, inputs));
   EXPECT_LT(error, 20 * noise(g, inputs, 20, Roundings::of_kernels));
+}
+
+TEST(RandomRounding, ProductsHaveTheNoiseOfWhatTheyMultiply) {
+  const std::vector<HostTensor> inputs = {row({0.7F}), row({1})};
+  const Graph graph = one_node(Op::MatMul, MatMulAttrs{false, true}, inputs);
+  const auto noise_of = [&](ProductType type) {
+    return noise(graph, inputs, 20, Roundings::of_operators, type);
+  };
+  EXPECT_LT(noise_of(ProductType::f32), 0x1p-22);
+  for (const auto& [type, step] :
+       {std::pair(ProductType::tf32, 0x1p-11), std::pair(ProductType::f16, 0x1p-11),
+        std::pair(ProductType::bf16, 0x1p-8)}) {
+    EXPECT_GT(noise_of(type), step / 4) << name(type);
+    EXPECT_LT(noise_of(type), step * 1.01) << name(type);
+  }
+  const std::vector<HostTensor> exact = {row({0.75F, 3}), row({0.5F, 2})};  // stays
+  EXPECT_EQ(noise(one_node(Op::MatMul, MatMulAttrs{false, true}, exact), exact, 20, Roundings::of_operators,
+                  ProductType::bf16),
+            0);
 }
 
 TEST(RandomRounding, EqualSeedsAreEqualRuns) {

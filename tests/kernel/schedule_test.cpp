@@ -48,9 +48,9 @@ TEST(Schedule, MatrixUnitsMakeProductsInRegisters) {
            " {\n      %0 = in0[k * 32 + r]\n      %1 = in1[c + k * 32]\n      %2 = f32 mul(%0, %1)\n"
            "      out0[c + r * 32] <- %2\n    }\n  }\n}\n";
   };
-  for (const char* schedule : {" registers", " registers matrix 1", " registers matrix 3"})
+  for (const char* schedule : {" registers", " registers matrix tf32", " registers matrix f32"})
     EXPECT_EQ(print(parse_tile_graph(product(schedule))), product(schedule));
-  for (const char* schedule : {" matrix 3", " registers matrix 2"})
+  for (const char* schedule : {" matrix f32", " registers matrix f64"})
     EXPECT_THROW(parse_tile_graph(product(schedule)), Error) << schedule;
 }
 

@@ -1,5 +1,7 @@
 #include "engines.h"
 
+#include <cstdlib>
+
 #include "korch/base/files.h"
 #include "korch/device/device.h"
 #include "korch/driver/pipeline.h"
@@ -8,6 +10,8 @@
 
 namespace korch {
 namespace {
+
+constexpr const char* kGpu = "sm_90";
 
 std::vector<HostTensor> run_interpreter(const Graph& graph, const std::vector<HostTensor>& inputs) {
   InterpretOptions options;
@@ -26,7 +30,8 @@ std::vector<HostTensor> run_plan(Strategy strategy, const std::string& target, c
   CompileOptions options;
   options.heal = false;
   options.target = target;
-  options.threads = 2;
+  options.emulation = target == kGpu;
+  if (target != kGpu) options.threads = 2;
   options.strategy = strategy;
   options.measure = false;
   options.verify = false;
@@ -48,12 +53,19 @@ Engine plan_engine(const std::string& name, Strategy strategy, const std::string
 }  // namespace
 
 const std::vector<Engine>& engines() {
+#ifdef KORCH_FAKE_CUDA
+  ::setenv("KORCH_CUDA_DRIVER", KORCH_FAKE_CUDA, 0);
+  ::setenv("KORCH_NVRTC", KORCH_FAKE_NVRTC, 0);
+#endif
   const std::string narrow = runs_here(Isa::x86_64_v3) ? "x86-64-v3" : "native";
   static const std::vector<Engine> all = {
       {"interpreter", run_interpreter, false, 1, 1000},
       plan_engine("greedy plan", Strategy::greedy, "native", 1, 1000),
       plan_engine("unfused plan", Strategy::unfused, "native", 4, 285),
       plan_engine("optimal plan, " + narrow, Strategy::optimal, narrow, 4, 285),
+#ifdef KORCH_FAKE_CUDA
+      plan_engine("greedy plan, emulated GPU", Strategy::greedy, kGpu, 1, 1000),
+#endif
   };
   return all;
 }

@@ -25,6 +25,7 @@ struct Options {
   std::string folder = KORCH_ONNX_TESTDATA;
   std::string only;    // substring of a case's name
   std::string engine;  // the one to run; else all
+  int one_in = 0;      // instead of the engine's; 0: as the engine has it
 };
 
 struct Score {
@@ -83,7 +84,8 @@ void print_scoreboard(const Engine& engine, const Score& score, const Options& o
 
 bool run_engine(const Engine& engine, const std::vector<OnnxCase>& cases, const Options& options) {
   Score score;
-  const int one_in = engine.compiles ? engine.one_in * kFewer : engine.one_in;
+  int one_in = engine.compiles ? engine.one_in * kFewer : engine.one_in;
+  if (options.one_in > 0) one_in = options.one_in;
   for (const OnnxCase& c : cases)
     if (options.only.empty() ? chosen(c.name, one_in) : c.name.find(options.only) != std::string::npos)
       run_case(engine, c, score);
@@ -104,6 +106,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--folder") == 0) options.folder = argv[i + 1];
     if (std::strcmp(argv[i], "--case") == 0) options.only = argv[i + 1];
     if (std::strcmp(argv[i], "--engine") == 0) options.engine = argv[i + 1];
+    if (std::strcmp(argv[i], "--one-in") == 0) options.one_in = std::atoi(argv[i + 1]);
   }
   const std::vector<korch::OnnxCase> cases = korch::find_cases(options.folder);
   if (cases.empty()) {

@@ -308,6 +308,56 @@ TEST(PlanChooser, OnBoundsTakesWhatExists) {
   EXPECT_EQ(search.contests.contests, 0);
 }
 
+// A model, which learns of some kernels that they are slow when they are compiled.
+class ModelledCosts : public MadeUpCosts {
+ public:
+  using MadeUpCosts::MadeUpCosts;
+  std::optional<Cost> cost_when_built(int column) override {
+    Cost cost;
+    cost.us = us_when_built(column);
+    return cost;
+  }
+  double us_when_built(int column) const { return us(column) * (slow.contains(column) ? 3 : 1); }
+  std::set<int> slow;
+};
+
+TEST(PlanChooser, WhatCompilingTellsOfAKernelCounts) {
+  const Search search(5);
+  const auto chosen_by = [&](ModelledCosts& costs, Columns& columns) {
+    MadeUpContests contests;
+    return choose_plan({&search.graph,
+                        &search.graph,
+                        &search.target,
+                        {.measure = false, .modelled = true},
+                        &costs,
+                        &contests,
+                        nullptr,
+                        nullptr,
+                        search.rivals,
+                        {}},
+                       columns)
+        .solved.solution.chosen;
+  };
+  Columns columns = search.columns;
+  ModelledCosts costs(columns, 5, 0);
+  const std::vector<int> first = chosen_by(costs, columns);
+  for (const int id : first)
+    if (columns.infos[id].kind == ColumnInfo::Kind::kernel) costs.slow.insert(id);
+  ASSERT_FALSE(costs.slow.empty());
+  columns = search.columns;
+  const std::vector<int> second = chosen_by(costs, columns);
+  const auto us = [&](const std::vector<int>& plan) {
+    double sum = 0;
+    for (const int id : plan) sum += costs.us_when_built(id);
+    return sum;
+  };
+  EXPECT_LT(us(second), us(first));
+  for (const int id : second)
+    if (columns.infos[id].kind == ColumnInfo::Kind::kernel) {
+      EXPECT_DOUBLE_EQ(columns.problem.columns[id].cost_us, costs.us_when_built(id));
+    }
+}
+
 // Some kernels were measured elsewhere, and none can be here.
 class CarriedCosts : public MadeUpCosts {
  public:

@@ -54,8 +54,11 @@ class Backend {
   // Whether there is a model of the device, for plans that are made where nothing can be measured; else
   // bounds stand for costs.
   virtual bool has_model() const { return false; }
-  // Microseconds of a kernel by that model.
-  virtual double modelled_us(const KernelSpec&, const Device&) const { return 0; }
+  // Microseconds of a kernel by that model. `resources`: of its phases, once it is compiled; else empty.
+  virtual double modelled_us(const KernelSpec&, const std::vector<FunctionResources>& /*resources*/,
+                             const Device&) const {
+    return 0;
+  }
 
   // If something is missing(), the functions below throw Error{unsupported} with its text, except compiler(),
   // which is empty.
@@ -71,6 +74,12 @@ class Backend {
   // source gives the same bytes.
   virtual std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
                                                    const Device& device) const = 0;
+  // What the phases of a compiled kernel need of the device, for Kernel::resources; empty where nothing
+  // counts that. Refuses a kernel that needs so much that another implementation is to take its place.
+  virtual Result<std::vector<FunctionResources>> resources(const KernelSpec&, const Kernel&,
+                                                           const std::string& /*object*/) const {
+    return std::vector<FunctionResources>();
+  }
   // `footprint_bytes`: of the network that the kernels are for (profile/footprint.h).
   virtual std::unique_ptr<Meter> meter(const Device& device, int64_t footprint_bytes) const = 0;
   // The device's speeds, with so many workers at once; takes a second or so.

@@ -30,7 +30,26 @@ Device described(const std::string& name, int capability, const auto& attribute)
                      2 * attribute(kMemoryClock_kHz) / 1e3 * attribute(kMemoryBusBits) / 8});
 }
 
+// Compiled for a GPU that there is.
+Device emulated_gpu(const char* name, const auto& attribute) {
+  const Device of = cuda_device();
+  const GpuRow row{"",
+                   name,
+                   of.code.c_str(),
+                   std::max(1, attribute(kMultiprocessors)),
+                   of.memory.front().bytes,
+                   attribute(kL2Bytes),
+                   of.flops_per_us,
+                   of.memory[1].bytes_per_us,
+                   of.memory.back().bytes_per_us};
+  return gpu_device(row);
+}
+
 }  // namespace
+
+bool is_emulated(const Device& gpu) {
+  return gpu.is_gpu() && gpu.name.starts_with("emulated");
+}
 
 GpuHere gpu_here() {
   rt::cuda::Driver driver;
@@ -46,7 +65,9 @@ GpuHere gpu_here() {
     return driver.attribute(&value, which, number) == 0 ? value : 0;
   };
   const int capability = 10 * attribute(rt::cuda::kMajor) + attribute(rt::cuda::kMinor);
-  if (capability == 0) return {{}, fmt::format("{}: it runs what was compiled with --emulation", name)};
+  if (capability == 0)
+    return {emulated_gpu(name, attribute),
+            fmt::format("{}: it runs what was compiled with --emulation", name)};
   return {described(name, capability, attribute),
           fmt::format("{}, compute capability {}.{}, {} multiprocessors", name, capability / 10,
                       capability % 10, attribute(kMultiprocessors))};

@@ -17,6 +17,8 @@ enum class RefusalReason {
   redundant_work,      // every parallelization would compute reductions many times over
   scratch_too_large,   // stages do not fit the per-worker scratch
   compile_failed,      // the compiler rejected generated code (a bug worth looking at)
+  miscompiled,         // the compiler made code that is known to be wrong
+  spills,              // a product whose tile the registers cannot hold
   library_refused,     // the runtime has no such function, or it refuses
   run_failed,          // the kernel reported an error while measured
   out_of_memory,       // to measure it in

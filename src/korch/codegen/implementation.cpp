@@ -135,9 +135,6 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
   Result<tile::ScheduledGraph> built =
       std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
-  for (const tile::Buffer& buffer : built.value().buffers)
-    if (target.is_gpu() && is_small_float(buffer.type))
-      return Refusal{RefusalReason::unsupported_type, korch::name(buffer.type)};
   KernelSpec spec = spec_of(std::move(built).value(), target);
   spec.kernel.flops = implementation.flops;
   spec.kernel.bytes = implementation.bytes;

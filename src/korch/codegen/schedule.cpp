@@ -22,7 +22,8 @@ struct Text {
   }
   std::string operator()(const StagedSchedule& s) const {
     std::string text = fmt::format("{},{},{}", s.rows, s.columns, s.k_tile);
-    if (s.matrix_units != 0) text += fmt::format(",matrix {}", s.matrix_units);
+    if (s.parts > 1) text += fmt::format(",parts {}", s.parts);
+    if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
     return text;
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
@@ -34,7 +35,10 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
-  int64_t operator()(const StagedSchedule& s) const { return s.columns + s.matrix_units; }
+  int64_t operator()(const StagedSchedule& s) const {
+    const int64_t units = s.matrix_units ? 1 + static_cast<int64_t>(*s.matrix_units) : 0;
+    return s.columns + units + 1024 * (s.parts - 1);
+  }
 };
 
 }  // namespace

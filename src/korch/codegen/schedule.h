@@ -7,6 +7,8 @@
 #include <string>
 #include <variant>
 
+#include "korch/tensor/product_type.h"
+
 namespace korch {
 
 // A tile of a linear result that is kept in registers: rows, and full vectors along each of them.
@@ -43,11 +45,11 @@ struct RecurrenceSchedule {
   bool operator==(const RecurrenceSchedule&) const = default;
 };
 
-// Family staged: a thread block's tile, the terms that it multiplies at a time, and
-// NestSchedule::matrix_units.
+// Family staged: a thread block's tile, the terms that it multiplies at a time, into how many parts, each with
+// blocks of its own, the terms are cut, and NestSchedule::matrix_units.
 struct StagedSchedule {
-  int64_t rows = 64, columns = 64, k_tile = 16;
-  int matrix_units = 0;
+  int64_t rows = 64, columns = 64, k_tile = 16, parts = 1;
+  std::optional<ProductType> matrix_units = {};
   bool operator==(const StagedSchedule&) const = default;
 };
 

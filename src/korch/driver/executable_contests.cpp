@@ -32,21 +32,21 @@ const std::string& ExecutableContests::draft(const std::vector<int>& plan) {
   if (!file.empty()) return file;
   BuiltPlan made = built(plan);
   const std::string path = fmt::format("{}/{}.so", folder_.path(), made_++);
-  write_executable({&made.plan, place(made.plan, target_), std::move(made.objects), std::move(made.constant_bytes),
-                    plan_to_json(made.plan), target_},
+  write_executable({&made.plan, place(made.plan, target_), std::move(made.objects),
+                    std::move(made.constant_bytes), plan_to_json(made.plan), target_},
                    path);
   return file = path;
 }
 
 BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
   BuiltPlan result = build_plan(graph_, columns_, plan, bank_, target_, accuracy_);
-  add_accesses(result);
+  if (!target_.is_gpu()) add_accesses(result);
   result.plan.schedule = schedule_;
   return result;
 }
 
 std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>& plan) {
-  if (schedule_ == PlanSchedule::barrier) return std::nullopt;
+  if (schedule_ == PlanSchedule::barrier || target_.is_gpu()) return std::nullopt;
   const BuiltPlan made = built(plan);
   const std::optional<TaskGraph> tasks = plan_tasks(made.plan, plan_memory(made.plan));
   if (!tasks) return std::nullopt;

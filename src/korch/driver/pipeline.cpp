@@ -68,11 +68,15 @@ class Compilation {
     device_ = device_of(options_);
     if (options_.emulation && !device_.is_gpu())
       throw Error(ErrorKind::usage, "option emulation is for GPUs, and " + device_.code + " is a CPU's code");
+    if (products_of(options_.accuracy) != ProductType::f32 && !device_.is_gpu())
+      throw Error(ErrorKind::usage,
+                  fmt::format("accuracy {} is for GPUs, and {} is a CPU's code: take standard",
+                              name(options_.accuracy), device_.code));
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
       require_measurable(device_);
-    if (is_here(device_)) warn(crowding(device_.workers, usable_cpus()));
+    if (!device_.is_gpu() && is_here(device_)) warn(crowding(device_.workers, usable_cpus()));
     try {
       compile(import);
     } catch (const LastStage&) {
@@ -223,7 +227,7 @@ class Compilation {
   // Kernel variants of its steps, and what follows from all that it runs.
   void complete(BuiltPlan& built, const Graph& graph, Columns& columns, KernelBank& bank) {
     clock_.timed("variants", [&] {
-      if (!options_.measure) return;
+      if (!options_.measure || device_.is_gpu()) return;  // which computes everything at its bounds
       VariantOptions variants = options_.variants;
       variants.deadline = deadlines_.search();
       add_variants(graph, columns, bank, device_, variants, built);

@@ -24,9 +24,10 @@ void require_complete(const Backend& backend) {
 }
 
 void require_measurable(const Device& target) {
-  constexpr int kMostPerCpu = 16;
   if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty())
     throw Error(ErrorKind::usage, obstacle + ": kernels cannot be measured here (use --no-measure)");
+  if (target.is_gpu()) return;
+  constexpr int kMostPerCpu = 16;
   if (const int cpus = usable_cpus(); target.workers > kMostPerCpu * cpus)
     throw Error(ErrorKind::usage,
                 fmt::format("kernels cannot be measured with {} workers on {}: they would take turns. Use "
@@ -55,6 +56,7 @@ PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database
                         "is proven",
                         are, obstacle)};
   }
+  if (target.is_gpu()) return {target, "those of the GPU's data sheet", ""};
   const MachinePeaks machine = machine_peaks(target, database);
   if (machine.disturbed.empty()) return {machine.device, "measured", ""};
   return {

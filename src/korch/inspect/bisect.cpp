@@ -228,7 +228,7 @@ class Case {
     std::vector<HostTensor> inputs = dense;
     inputs.resize(network.inputs().size());
     inputs = with_extents(network, std::move(inputs), bounds_);
-    References references(primitives.graph);
+    References references(primitives.graph, products_of(plan_));
     references.run(inputs, deadline);
     Bisector bisector(plan_, shape_plan_.first_step, primitives, references, judge_step);
     std::vector<HostTensor> outputs = executable_.allocate_outputs();

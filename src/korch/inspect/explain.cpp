@@ -86,6 +86,9 @@ std::string explain_step(const Plan& plan, size_t number) {
                           ? fmt::format("lower bound before measuring {:.2f} us", step.bound_us)
                           : fmt::format("{}; lower bound {:.2f} us", word, step.bound_us),
                       kernel.flops, kernel.bytes);
+  for (size_t p = 0; p < kernel.resources.size(); ++p)
+    text += fmt::format("  {}: {} blocks of {} threads, {}\n", kernel.phases[p].symbol, kernel.phases[p].grid,
+                        kernel.resources[p].threads, describe(kernel.resources[p], plan.report.device));
   for (int id : step.inputs) text += "  reads   " + tensor_text(plan, id) + "\n";
   for (int id : step.constants)
     text +=
@@ -206,6 +209,23 @@ std::string whole_runs_text(const Plan& plan) {
   return text;
 }
 
+// Of the functions that the steps of a GPU's plan run.
+std::string resources_text(const Plan& plan) {
+  int functions = 0, spilling = 0, most_registers = 0;
+  double least = 1;
+  for (const PlanStep& step : plan.steps)
+    for (const FunctionResources& function : plan.kernels[step.kernel].resources) {
+      ++functions;
+      spilling += function.spills() ? 1 : 0;
+      most_registers = std::max(most_registers, function.registers);
+      least = std::min(least, thread_occupancy(function, plan.report.device));
+    }
+  if (functions == 0) return "";
+  return fmt::format("{} launches: at most {} registers, occupancy {:.0f} % or more, {} spill registers\n",
+                     functions, most_registers, 100 * least,
+                     spilling == 0 ? "none" : fmt::format("{}", spilling));
+}
+
 std::string steps_text(const Plan& plan) {
   const bool any_from_elsewhere = std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
     return step.cost_from != CostFrom::here;
@@ -217,6 +237,8 @@ std::string steps_text(const Plan& plan) {
     text += fmt::format("{:4}  {:12.2f}  ", i, step.predicted_us);
     if (any_from_elsewhere) text += fmt::format("{:8}  ", cost_word(step.cost_from, step.measured));
     text += fmt::format("{}  [{}]\n", step.label, step.implementation);
+    for (const FunctionResources& function : plan.kernels[step.kernel].resources)
+      text += fmt::format("                    {}\n", describe(function, plan.report.device));
     if (!step.variants.list.empty())
       text += fmt::format("                    {} variants, by a run's extents\n", step.variants.list.size());
     if (!step.onnx_nodes.empty())
@@ -250,7 +272,7 @@ std::string explain(const Plan& plan, const std::vector<std::string>& needed, co
           whole_runs_text(plan);
   if (!r.recomputed.empty())
     text += fmt::format("computed more than once: {}\n", fmt::join(r.recomputed, ", "));
-  text += steps_text(plan);
+  text += resources_text(plan) + steps_text(plan);
   text += fmt::format("\nshared libraries needed: {}\n",
                       needed.empty() ? "none" : fmt::format("{}", fmt::join(needed, ", ")));
   return text;

@@ -20,7 +20,8 @@ void References::run(const std::vector<HostTensor>& inputs, const Deadline& dead
         interpret(graph_, inputs,
                   {.precision = Precision::float64, .observe = observe, .deadline = deadline});
       else
-        interpret_rounding_at_random(graph_, inputs, run - 1, observe, {}, Roundings::of_kernels, deadline);
+        interpret_rounding_at_random(graph_, inputs, run - 1, observe, {}, Roundings::of_kernels, deadline,
+                                     products_);
     } catch (const BudgetSpent&) {
     }
   });

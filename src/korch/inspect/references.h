@@ -18,8 +18,8 @@ class References {
   static constexpr int kRuns = Tolerance::kMoreRuns;  // with random roundings
 
   // Of the graph's outputs. It outlives this.
-  explicit References(const Graph& graph)
-      : graph_(graph), outputs_(graph.outputs().begin(), graph.outputs().end()) {}
+  References(const Graph& graph, ProductType products)
+      : graph_(graph), products_(products), outputs_(graph.outputs().begin(), graph.outputs().end()) {}
 
   // All runs; Values computed by the deadline are kept.
   void run(const std::vector<HostTensor>& inputs, const Deadline& deadline);
@@ -37,6 +37,7 @@ class References {
   };
 
   const Graph& graph_;
+  const ProductType products_;
   const std::set<ValueId> outputs_;
   std::mutex mutex_;
   std::map<ValueId, Known> known_;

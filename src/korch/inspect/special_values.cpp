@@ -82,8 +82,9 @@ class SpecialRun {
   SpecialRun(const Graph& imported, const std::vector<HostTensor>& inputs, SpecialValues values)
       : imported_(imported), inputs_(with_special_values(imported, inputs, values)), values_(values) {}
 
-  void interpret(const Graph& primitives, uint64_t seed, const Deadline& deadline) {
-    run_ = interpret_rounding_at_random(primitives, inputs_, seed, {}, {}, Roundings::of_operators, deadline);
+  void interpret(const Graph& primitives, const Plan& plan, uint64_t seed, const Deadline& deadline) {
+    run_ = interpret_rounding_at_random(primitives, inputs_, seed, {}, {}, Roundings::of_operators, deadline,
+                                        products_of(plan));
   }
 
   bool looks_right(LoadedExecutable& executable) {
@@ -101,7 +102,8 @@ class SpecialRun {
     InterpretOptions options;
     options.deadline = deadline;
     const std::vector<HostTensor> exact = korch::interpret(imported_, inputs_, options);
-    const std::vector<Tolerance> tolerances = output_tolerances(imported_, inputs_, exact, seed, deadline);
+    const std::vector<Tolerance> tolerances =
+        output_tolerances(imported_, inputs_, exact, seed, deadline, products_of(plan));
     std::vector<Deviation> deviations;
     bool passed = true;
     for (size_t i = 0; i < got_.size(); ++i) {
@@ -207,7 +209,7 @@ SpecialCheck check_special_values(const Graph& imported, LoadedExecutable& execu
     const Graph primitives = fission(imported);
     SpecialRun runs[] = {{imported, inputs, SpecialValues::nan}, {imported, inputs, SpecialValues::extremes}};
     run_in_parallel(std::size(runs), usable_cpus(),
-                    [&](size_t i) { runs[i].interpret(primitives, seed + i, deadline); });
+                    [&](size_t i) { runs[i].interpret(primitives, plan, seed + i, deadline); });
     for (SpecialRun& run : runs) {
       looks_wrong = check.passed && !run.looks_right(executable);
       if (looks_wrong) run.judge(executable, plan, seed, deadline, import_within, &check);

@@ -47,7 +47,7 @@ std::string to_string(const Deviation& d) {
   if (!d.shape.empty()) return "the extents are " + d.shape;
   if (d.element < 0) return fmt::format("nothing to compare ({} elements not judged)", d.unjudged);
   std::string text = fmt::format("error {:.3g} at element {}, allowed {:.3g}", d.error, d.element, d.allowed);
-  text += fmt::format(" ({:g} x float32 noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
+  text += fmt::format(" ({:g} x rounding noise {:.3g} there, or more; value {:.3g})", Tolerance::kNoiseFactor,
                       d.noise, d.exact);
   if (d.undecided) text += "; undecided: the time ended before more runs could allow it";
   if (d.unjudged > 0)
@@ -175,11 +175,13 @@ class ChoiceOperands {
 class OutputNoise {
  public:
   OutputNoise(const Graph& imported, const std::vector<HostTensor>& inputs,
-              const std::vector<HostTensor>& exact, uint64_t seed, const Deadline& deadline)
+              const std::vector<HostTensor>& exact, uint64_t seed, const Deadline& deadline,
+              ProductType products)
       : imported_(imported),
         primitives_(fission(imported)),
         inputs_(inputs),
         deadline_(deadline),
+        products_(products),
         operands_(primitives_),
         next_seed_(seed * (Tolerance::kRunsWhenFew + Tolerance::kChoosingRuns)) {
     const std::vector<Shape> shapes = output_shapes(imported, exact);
@@ -211,7 +213,7 @@ class OutputNoise {
         if (tells_operands && operands_.is_wanted(value)) compared[number].insert_or_assign(value, tensor);
       };
       runs[number] = interpret_rounding_at_random(primitives_, inputs_, next_seed_ + number, observe, offsets,
-                                                  roundings, deadline_);
+                                                  roundings, deadline_, products_);
     });
     next_seed_ += runs.size();
     for (const auto& operands : compared) operands_.add(operands);
@@ -225,6 +227,7 @@ class OutputNoise {
   const Graph primitives_;
   const std::vector<HostTensor>& inputs_;
   const Deadline& deadline_;
+  const ProductType products_;
   ChoiceOperands operands_;
   uint64_t next_seed_;
   bool is_small_ = false;  // an output
@@ -234,8 +237,8 @@ class OutputNoise {
 
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
-                                         const Deadline& deadline) {
-  OutputNoise noise(imported, inputs, exact, seed, deadline);
+                                         const Deadline& deadline, ProductType products) {
+  OutputNoise noise(imported, inputs, exact, seed, deadline, products);
   noise.add_usual_runs();
   return std::move(noise.tolerances);
 }
@@ -243,8 +246,8 @@ std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vecto
 std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact,
                                          const std::vector<HostTensor>& got, uint64_t seed,
-                                         const Deadline& deadline) {
-  OutputNoise noise(imported, inputs, exact, seed, deadline);
+                                         const Deadline& deadline, ProductType products) {
+  OutputNoise noise(imported, inputs, exact, seed, deadline, products);
   const auto compare = [&] {
     std::vector<Deviation> deviations;
     for (size_t i = 0; i < got.size(); ++i) deviations.push_back(noise.tolerances[i].compare(got[i]));

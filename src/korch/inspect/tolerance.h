@@ -25,6 +25,7 @@
 
 #include "korch/base/deadline.h"
 #include "korch/ir/graph.h"
+#include "korch/tensor/product_type.h"
 
 namespace korch {
 
@@ -45,7 +46,7 @@ struct Deviation {
   bool passed() const { return ratio <= 1; }
 };
 
-// "error 4.28e-07 at element 17, allowed 1.38e-06 (20 x float32 noise 6.9e-08 there, value 0.0123)"
+// "error 4.28e-07 at element 17, allowed 1.38e-06 (20 x rounding noise 6.9e-08 there, value 0.0123)"
 std::string to_string(const Deviation& deviation);
 
 class Tolerance {
@@ -91,17 +92,19 @@ class Tolerance {
   bool shape_is_settled_ = true;
 };
 
-// Of a network's outputs for these inputs; `exact`: what it computes in float64. Throws BudgetSpent after the
-// deadline.
+// Of a network's outputs for these inputs; `exact`: what it computes in float64; `products`: what its
+// products may multiply. Throws BudgetSpent after the deadline.
 std::vector<Tolerance> output_tolerances(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact, uint64_t seed,
-                                         const Deadline& deadline = {});
+                                         const Deadline& deadline = {},
+                                         ProductType products = ProductType::f32);
 
 // The differences of an executable's outputs. If an output exceeds its tolerance after few runs, there are
 // more, until it does not or there are enough; if the deadline comes before, it is `undecided`.
 std::vector<Deviation> output_deviations(const Graph& imported, const std::vector<HostTensor>& inputs,
                                          const std::vector<HostTensor>& exact,
                                          const std::vector<HostTensor>& got, uint64_t seed,
-                                         const Deadline& deadline = {});
+                                         const Deadline& deadline = {},
+                                         ProductType products = ProductType::f32);
 
 }  // namespace korch

@@ -13,6 +13,7 @@
 #include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/package/loaded.h"
+#include "korch/plan/plan_json.h"
 
 namespace korch {
 namespace {
@@ -158,6 +159,7 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
   require_same_types("output",
                      {all.begin(), all.end() - static_cast<std::ptrdiff_t>(imported.extents().size())},
                      imported, loaded.outputs());
+  const ProductType products = products_of(plan_from_json(loaded.info().plan_json));
   VerifyResult result;
   InterpretOptions interpreting;
   interpreting.deadline = options.deadline;
@@ -168,7 +170,7 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
     if (options.deadline.left_s() < options.run_s) throw BudgetSpent{};
     const std::vector<HostTensor> got = loaded.run(dense_inputs(imported, inputs));
     const std::vector<Deviation> deviations =
-        output_deviations(imported, inputs, exact, got, seed, options.deadline);
+        output_deviations(imported, inputs, exact, got, seed, options.deadline, products);
     bool sample_passed = true;
     for (size_t i = 0; i < got.size(); ++i) {
       const Deviation& deviation = deviations[i];

@@ -275,9 +275,9 @@ std::vector<HostTensor> interpret(const Graph& graph, const std::vector<HostTens
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
     const std::function<void(ValueId, const HostTensor&)>& observe, const Offsets& offsets,
-    Roundings roundings, const Deadline& deadline) {
+    Roundings roundings, const Deadline& deadline, ProductType products) {
   StopCheck stop(deadline);
-  RandomRounding rounding(seed, offsets, stop, roundings);
+  RandomRounding rounding(seed, offsets, stop, roundings, products);
   return run_graph(graph, inputs, {Precision::native, observe}, stop, &rounding);
 }
 

@@ -99,6 +99,20 @@ HostTensor moved(const HostTensor& tensor, uint64_t& state) {
   return result;
 }
 
+// Of float32: to either of the two neighbours of the type.
+HostTensor rounded_for_products(const HostTensor& tensor, ProductType type, uint64_t& state) {
+  if (tensor.dtype() != DType::f32) return tensor;
+  const double step = type == ProductType::bf16 ? 0x1p-8 : 0x1p-11;  // half of a step, at least
+  HostTensor result(tensor.type());
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    const float value = tensor.data<float>()[i];
+    const bool stays = !std::isfinite(value) || rounded_to(type, value) == value;
+    const double beside = value + uniform(state) * step * value;
+    result.mutable_data<float>()[i] = stays ? value : rounded_to(type, static_cast<float>(beside));
+  }
+  return result;
+}
+
 // What was computed in more digits, where the type has it; else the nearest number or, half of the time, the
 // one on the other side. Numbers that a processor may take for 0 vanish half of the time, if they may.
 HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, bool may_vanish,
@@ -225,6 +239,8 @@ std::vector<HostTensor> RandomRounding::mostly(const std::vector<HostTensor>& ow
 std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
                                                 const std::vector<TensorType>& types) {
   std::vector<HostTensor> operands = inputs;
+  if (products_ != ProductType::f32)
+    for (HostTensor& operand : operands) operand = rounded_for_products(operand, products_, state_);
   operands[0] = moved(operands[0], state_);
   std::vector<HostTensor> results = evaluate_node(node, operands, types, Precision::native, stop_);
   const double terms = chain_length(node, inputs);

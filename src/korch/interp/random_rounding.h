@@ -9,6 +9,9 @@
 //                 float32 sums; whole numbers stay
 //   the rest      moves data and rounds nothing
 //
+// Products of a narrower type (ProductType) multiply operands that went to either of their two neighbours of
+// that type.
+//
 // Kernels sum products in long chains, and two kernels compute again what both read, each in its own order
 // (Roundings::of_kernels):
 //
@@ -27,6 +30,7 @@
 
 #include "korch/base/stop_check.h"
 #include "korch/ir/graph.h"
+#include "korch/tensor/product_type.h"
 
 namespace korch {
 
@@ -43,8 +47,8 @@ class RandomRounding {
  public:
   // All outlive it; long operators ask `stop` while they compute.
   RandomRounding(uint64_t seed, const Offsets& offsets, StopCheck& stop,
-                 Roundings roundings = Roundings::of_operators)
-      : state_(seed), offsets_(offsets), stop_(stop), roundings_(roundings) {}
+                 Roundings roundings = Roundings::of_operators, ProductType products = ProductType::f32)
+      : state_(seed), offsets_(offsets), stop_(stop), roundings_(roundings), products_(products) {}
   bool computes_twice() const { return roundings_ == Roundings::of_kernels; }
   // Operands from one of two computations, a quarter of them from the other. If there is only one, the
   // other's tensors are empty.
@@ -62,6 +66,7 @@ class RandomRounding {
   const Offsets& offsets_;
   StopCheck& stop_;
   const Roundings roundings_;
+  const ProductType products_;
 };
 
 // As interpret() in native precision; equal seeds give equal results. Choices are made with operands
@@ -69,6 +74,7 @@ class RandomRounding {
 std::vector<HostTensor> interpret_rounding_at_random(
     const Graph& graph, const std::vector<HostTensor>& inputs, uint64_t seed,
     const std::function<void(ValueId, const HostTensor&)>& observe = {}, const Offsets& offsets = {},
-    Roundings roundings = Roundings::of_operators, const Deadline& deadline = {});
+    Roundings roundings = Roundings::of_operators, const Deadline& deadline = {},
+    ProductType products = ProductType::f32);
 
 }  // namespace korch

@@ -284,8 +284,11 @@ class Parser : TileTokens {
       schedule.transposed = word();
     }
     schedule.registers = accept_word("registers");
-    if (accept_word("matrix"))
-      schedule.matrix_units = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
+    if (accept_word("matrix")) {
+      schedule.matrix_units = product_type_named(word());
+      if (!schedule.matrix_units) fail("matrix units multiply f32, tf32, f16 or bf16");
+    }
+    if (accept_word("stages")) schedule.stages = static_cast<int>(std::min<int64_t>(positive(), 1 << 10));
     while (accept_word("prefetch")) {
       const bool rows = accept_word("rows");
       if (!rows) expect("columns");

@@ -60,7 +60,8 @@ class NestText {
                           schedule.variable);
     if (!schedule.transposed.empty()) text += " transposed with " + schedule.transposed;
     if (schedule.registers) text += " registers";
-    if (schedule.matrix_units != 0) text += fmt::format(" matrix {}", schedule.matrix_units);
+    if (schedule.matrix_units) text += fmt::format(" matrix {}", name(*schedule.matrix_units));
+    if (schedule.stages > 1) text += fmt::format(" stages {}", schedule.stages);
     if (schedule.prefetch_rows) text += " prefetch rows";
     if (schedule.prefetch_columns) text += " prefetch columns";
     if (!schedule.partitioned.empty())

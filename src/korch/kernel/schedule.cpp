@@ -20,11 +20,11 @@ class ScheduleVerifier {
     if (schedule_.registers &&
         (!product_of(graph_, nest_) || !has_register_tiles(graph_.pool[nest_.stores[0].value].type)))
       return "registers hold products of rows and columns of f32 or i32 alone";
-    if (schedule_.matrix_units != 0 && schedule_.matrix_units != 1 && schedule_.matrix_units != 3)
-      return "matrix units make a product of 1 or of 3";
-    if (schedule_.matrix_units != 0 &&
+    if (schedule_.matrix_units &&
         (!schedule_.registers || graph_.pool[nest_.stores[0].value].type != DType::f32))
       return "matrix units make products of f32 in registers";
+    if (schedule_.stages != 1 && (schedule_.stages != 2 || !schedule_.registers))
+      return "a product in registers has panels in 1 or 2 stages";
     if (!schedule_.registers && (schedule_.prefetch_rows || schedule_.prefetch_columns))
       return "prefetch without registers";
     return partitions();

@@ -2,11 +2,13 @@
 // implementation, and proofs about the graph hold for all of them. The interpreter takes the graph alone.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "korch/kernel/tile_graph.h"
+#include "korch/tensor/product_type.h"
 
 namespace korch::tile {
 
@@ -18,9 +20,12 @@ struct NestSchedule {
   std::string transposed = {};  // not empty: loads run along this one, and blocks are transposed in registers
   // Of a product (kernel/product.h): all results stay in registers from the first term to the last.
   bool registers = false;
-  // Of such a product of float32, on a GPU's matrix units: how many products of tf32 (11 bits) make one of
-  // float32; 1 or 3. 0: by multiply-adds.
-  int matrix_units = 0;
+  // Of such a product of float32, on a GPU's matrix units: what they multiply (three products of tf32 in
+  // place of each of float32). None: by multiply-adds.
+  std::optional<ProductType> matrix_units = {};
+  // Of such a product, on a GPU: how many panels of each operand there are, so that one is filled while
+  // another one is multiplied; 1 or 2.
+  int stages = 1;
   bool prefetch_rows = false;     // while one tile is computed, the rows of the next are asked for
   bool prefetch_columns = false;  // and the columns of the next block, by all tiles of this one together
   std::vector<std::string> partitioned = {};  // map: along which conditions are decided (kernel/partition.h)

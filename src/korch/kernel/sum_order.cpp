@@ -52,8 +52,8 @@ std::string terms_in_order(const TileGraph& graph, const Nest& nest) {
 std::string order_of(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule) {
   const DType type = graph.pool[nest.stores[0].value].type;
   std::string text = fmt::format("{} {} {}", row(nest.kind).name, name(nest.combine), korch::name(type));
-  if (schedule.matrix_units != 0)
-    return text + fmt::format(" in eights of {}", schedule.matrix_units) + terms_in_order(graph, nest);
+  if (schedule.matrix_units)
+    return text + fmt::format(" matrix {}", name(*schedule.matrix_units)) + terms_in_order(graph, nest);
   if (schedule.registers) return text + " one by one" + terms_in_order(graph, nest);
   for (const LoopVariable& part : part_loops(nest)) text += fmt::format(" part {}", part.extent);
   for (const LoopVariable& variable : nest.reduced) {

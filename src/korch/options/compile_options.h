@@ -10,13 +10,17 @@
 
 #include "korch/base/deadline.h"
 #include "korch/plan/program.h"
+#include "korch/tensor/product_type.h"
 #include "korch/tensor/shape.h"
 
 namespace korch {
 
-// The arithmetic that a plan may use: see docs/design/rewrite.md.
-enum class Accuracy { strict, standard };
+// The arithmetic that a plan may use: see docs/design/rewrite.md. tf32, f16, bf16: as standard, and on a GPU
+// products of float32 multiply numbers of these types.
+enum class Accuracy { strict, standard, tf32, f16, bf16 };
 const char* name(Accuracy accuracy);
+// What products of float32 may multiply.
+ProductType products_of(Accuracy accuracy);
 
 // How a plan is chosen. greedy, unfused: restricted sets of candidates (search/strategy.h). random: any plan
 // of all that `optimal` chooses from (search/random_plan.h), to debug and to test with; never measured.

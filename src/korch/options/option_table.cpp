@@ -25,7 +25,11 @@ template <typename E>
 using Words = std::vector<std::pair<const char*, E>>;
 
 // The first is the preset.
-const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard}, {"strict", Accuracy::strict}};
+const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard},
+                                     {"strict", Accuracy::strict},
+                                     {"tf32", Accuracy::tf32},
+                                     {"f16", Accuracy::f16},
+                                     {"bf16", Accuracy::bf16}};
 const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
@@ -174,8 +178,12 @@ Slots::Slots(UserOptions& options) {
   word(
       "accuracy", kEverybody, o.accuracy, kAccuracies,
       "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
-      "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of tf32 "
-      "in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of that)");
+      "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of "
+      "tf32 "
+      "in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of that); "
+      "tf32, "
+      "f16, bf16, of GPUs: also products of float32 numbers rounded to this type (beyond 65504 those of f16 "
+      "are infinite), with sums in float32");
   planning(o);
   making(o);
   text("cache", kProvider | kTorch, options.cache,
@@ -252,6 +260,10 @@ void Slots::making(CompileOptions& options) {
 
 const char* name(Accuracy accuracy) {
   return word_of(kAccuracies, accuracy);
+}
+
+ProductType products_of(Accuracy accuracy) {
+  return product_type_named(name(accuracy)).value_or(ProductType::f32);
 }
 
 const char* name(Bounds bounds) {

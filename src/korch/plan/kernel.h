@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "korch/base/hash.h"
+#include "korch/device/function_resources.h"
 #include "korch/plan/byte_ranges.h"
 #include "korch/tensor/layout.h"
 #include "korch/tensor/packing.h"
@@ -60,6 +61,7 @@ struct Kernel {
   std::vector<std::pair<int, int>> in_place;  // (input, output): may share one buffer
   // One per phase, or none: then every slice may read every argument, and write all but inputs and constants.
   std::vector<PhaseAccess> accesses;
+  std::vector<FunctionResources> resources;  // of a GPU's code once it is compiled: one per phase
 
   Hash key() const;  // over everything above that determines behaviour
 };

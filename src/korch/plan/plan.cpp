@@ -66,6 +66,10 @@ std::vector<ShapePlan> shape_plans_of(const Plan& plan) {
   return {whole};
 }
 
+ProductType products_of(const Plan& plan) {
+  return product_type_named(plan.report.accuracy).value_or(ProductType::f32);
+}
+
 Plan plan_of(const Plan& plan, const ShapePlan& shape_plan) {
   Plan part = plan;
   if (plan.shape_plans.empty()) return part;

@@ -12,6 +12,7 @@
 #include "korch/plan/program.h"
 #include "korch/tensor/host_tensor.h"
 #include "korch/tensor/open_dimension.h"
+#include "korch/tensor/product_type.h"
 
 namespace korch {
 
@@ -164,6 +165,8 @@ struct Plan {
 
 // Of a plan without shape plans: all of it, for all shapes.
 std::vector<ShapePlan> shape_plans_of(const Plan& plan);
+// What its products may multiply, by the accuracy that was asked for.
+ProductType products_of(const Plan& plan);
 // A shape plan as a plan of its own, with the kernels and constants of all.
 Plan plan_of(const Plan& plan, const ShapePlan& shape_plan);
 

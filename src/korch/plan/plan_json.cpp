@@ -52,6 +52,11 @@ void fields(Like<PlanTensor> auto& t, auto&& f) {
 void fields(Like<KernelPhase> auto& p, auto&& f) {
   f("symbol", p.symbol)("grid", p.grid)("grain", p.grain)("rounds", p.rounds);
 }
+void fields(Like<FunctionResources> auto& r, auto&& f) {
+  f("threads", r.threads)("registers", r.registers)("shared", r.shared_bytes)("stack", r.stack_bytes)(
+      "local_stores", r.local_store_bytes)("local_loads", r.local_load_bytes)("instructions", r.instructions)(
+      "local_instructions", r.local_instructions);
+}
 void fields(Like<Packing> auto& p, auto&& f) {
   f("kind", p.kind)("params", p.params);
 }
@@ -60,6 +65,7 @@ void fields(Like<Kernel> auto& k, auto&& f) {
   f("library", k.call.library)("function", k.call.function)("call_params", k.call.params)(
       "call_floats", k.call.floats)("phases", k.phases)("packing", k.constant_packing)(
       "scratch", k.scratch_bytes)("temporaries", k.temporary_bytes)("flops", k.flops)("bytes", k.bytes);
+  f.where(!k.resources.empty(), "resources", k.resources);
 }
 void fields(Like<PlanSliceLimit> auto& l, auto&& f) {
   f("phase", l.phase)("tensor", l.tensor)("stride", l.stride)("count", l.count)("times", l.times)(
@@ -266,6 +272,18 @@ void check_variants(const Plan& plan, const PlanStep& step) {
   }
 }
 
+// `korch explain` computes with them.
+void check_resources(const Kernel& kernel) {
+  constexpr int64_t kMost = 1 << 20;
+  bool sensible = kernel.resources.empty() || kernel.resources.size() == kernel.phases.size();
+  for (const FunctionResources& r : kernel.resources) {
+    sensible = sensible && r.threads >= 1 && r.threads <= 1024;
+    for (const int64_t count : {int64_t{r.registers}, r.shared_bytes, r.stack_bytes})
+      sensible = sensible && count >= 0 && count <= kMost;
+  }
+  if (!sensible) throw std::runtime_error("a kernel's resources make no sense");
+}
+
 Plan checked(const Json& json) {
   if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
   Plan plan;
@@ -274,6 +292,7 @@ Plan checked(const Json& json) {
     for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");
+  for (const Kernel& kernel : plan.kernels) check_resources(kernel);
   for (const PlanStep& step : plan.steps) {
     if (step.wiring.size() != step.primitives.size()) throw std::runtime_error("primitives without wiring");
     check_variants(plan, step);

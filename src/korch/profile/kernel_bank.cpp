@@ -92,6 +92,15 @@ void KernelBank::compile(std::vector<std::optional<Result<BuiltKernel>>>& kernel
   }
 }
 
+Result<BuiltKernel> KernelBank::with_resources(BuiltKernel built) const {
+  if (built.object.empty()) return built;
+  Result<std::vector<FunctionResources>> resources =
+      backend_.resources(*built.spec, built.kernel, built.object);
+  if (!resources) return resources.refusal();
+  built.kernel.resources = std::move(resources).value();
+  return built;
+}
+
 void KernelBank::propose_all(const std::vector<KernelRequest>& requests) {
   std::vector<const KernelRequest*> missing;
   std::unordered_set<Hash, HashHasher> known;
@@ -114,7 +123,9 @@ void KernelBank::build(const std::vector<KernelRequest>& requests) {
     built[i] = spec ? spell_one(spec.value()) : Result<BuiltKernel>(spec.refusal());
   });
   if (backend_.missing().empty()) compile(built);
-  for (size_t i = 0; i < missing.size(); ++i) kernels_.emplace(missing[i]->key, std::move(*built[i]));
+  for (size_t i = 0; i < missing.size(); ++i)
+    kernels_.emplace(missing[i]->key,
+                     *built[i] ? with_resources(std::move(*built[i]).value()) : std::move(*built[i]));
 }
 
 int KernelBank::threads() const {
@@ -179,7 +190,13 @@ std::optional<Cost> KernelBank::carried_cost(const KernelRequest& request) {
 Result<Cost> KernelBank::modelled_cost(const KernelRequest& request) {
   const Result<Spec>& known = spec(request);
   if (!known) return known.refusal();
-  const double us = std::max(request.bound_us, backend_.modelled_us(*known.value(), target_));
+  const Result<BuiltKernel>* built = find(request.key);
+  if (built != nullptr && !*built) return built->refusal();
+  const double us =
+      std::max(request.bound_us, backend_.modelled_us(*known.value(),
+                                                      built != nullptr ? built->value().kernel.resources
+                                                                       : std::vector<FunctionResources>(),
+                                                      target_));
   return Cost{us, us, us, 0, Care::twice};
 }
 
@@ -200,7 +217,8 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
   conditions.compiler = kept(compiler_);
   conditions.flops = built.kernel.flops;
   conditions.bytes = built.kernel.bytes;
-  conditions.disturbed = load_.disturbance();
+  // Who uses the processors does not disturb a GPU.
+  if (!target_.is_gpu()) conditions.disturbed = load_.disturbance();
   conditions.measured_at_s = std::time(nullptr);
   database_->put_conditions(key, conditions);
   database_->put_cost(key, cost);

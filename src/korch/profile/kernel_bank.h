@@ -65,7 +65,8 @@ class KernelBank {
   std::string costs_of_other_gpus();
   // Of a kernel that has a cost which is no bound.
   CostFrom cost_from(const KernelRequest& request);
-  // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound.
+  // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
+  // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }
   Result<Cost> modelled_cost(const KernelRequest& request);
   // The kernel's time in a run that needs these slices alone; nothing if it cannot be built or run. From the
@@ -92,6 +93,8 @@ class KernelBank {
   // Without its object, unless the database has it.
   Result<BuiltKernel> spell_one(const Spec& spec);
   void compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels);
+  // What its object needs, if that is not too much.
+  Result<BuiltKernel> with_resources(BuiltKernel built) const;
   Hash object_key(const BuiltKernel& built) const;
   Meter& meter();
   const CarriedCosts& carried();  // of the database

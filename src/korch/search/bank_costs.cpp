@@ -32,6 +32,14 @@ std::optional<Cost> BankCosts::carried(int column) {
   return bank_.carried_cost(kernel_request(graph_, columns_, column));
 }
 
+// Carried costs were measured, of whatever the compiler made.
+std::optional<Cost> BankCosts::cost_when_built(int column) {
+  const KernelRequest request = kernel_request(graph_, columns_, column);
+  if (!by_model_ || bank_.carried_cost(request)) return std::nullopt;
+  const Result<Cost> cost = bank_.modelled_cost(request);
+  return cost ? std::optional(cost.value()) : std::nullopt;
+}
+
 double BankCosts::occupancy(int column) const {
   const Result<Spec>& spec = bank_.spec(kernel_request(graph_, columns_, column));
   return spec.ok() ? korch::occupancy(spec.value()->kernel, target_.workers) : 1;

@@ -121,6 +121,18 @@ bool CostBook::build(const std::vector<int>& plan) {
   return complete;
 }
 
+bool CostBook::cost_more_when_built(const std::vector<int>& plan) {
+  bool any = false;
+  for (int id : plan) {
+    if (is_view(id)) continue;
+    const std::optional<Cost> cost = source_.cost_when_built(id);
+    if (!cost || cost->us <= columns_.problem.columns[id].cost_us) continue;
+    record(id, *cost);
+    any = true;
+  }
+  return any;
+}
+
 void CostBook::count_refusal(const Refusal& refusal) {
   ++columns_.refused[name(refusal.reason)];
   refusal_examples_.emplace(refusal.reason, refusal.detail);

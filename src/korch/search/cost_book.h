@@ -38,6 +38,8 @@ class CostBook {
   void take_carried_costs();
   // Whether every kernel of the plan exists; those that do not leave the program.
   bool build(const std::vector<int>& plan);
+  // Whether a kernel of this plan, which was built, costs more than was thought before; it gets that cost.
+  bool cost_more_when_built(const std::vector<int>& plan);
   // A quick look is final where nobody wanted a thorough one.
   void take_quick_costs();
   // Out of the program.

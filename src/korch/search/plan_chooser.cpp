@@ -65,7 +65,8 @@ class PlanChooser {
       run_whole(columns_, costs_, contests_, {rival_.chosen, unchanged_.chosen, solved.others}, memo);
       if (options_.other_schedules) reschedule(memo);
     }
-    if (options_.measure && memo.measured > 0) memo.disturbed = disturbance(watch.load());
+    if (options_.measure && memo.measured > 0 && !target_.is_gpu())
+      memo.disturbed = disturbance(watch.load());
     // What a time limit cut short is remembered too: solving again would take as long and end elsewhere. A
     // budget's is not.
     if (database_ != nullptr && !solved.solution.chosen.empty() && options_.budget_s == 0)
@@ -383,7 +384,8 @@ class PlanChooser {
       if (!is_carried(id)) CostBook::drop(columns_.problem.columns[id]);
   }
 
-  // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist.
+  // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist, and
+  // be as good as it was thought to be before it was compiled.
   LazyResult choose_by_model() {
     LazyOptions lazy{.second_looks = false, .other_plan = false};
     try {
@@ -393,7 +395,8 @@ class PlanChooser {
         Answer answer;
         while (const std::optional<Question> question = solver.next(answer)) answer = answer_to(*question);
         LazyResult result = solver.result();
-        if (result.solution.chosen.empty() || book_.build(result.solution.chosen)) return result;
+        const std::vector<int>& chosen = result.solution.chosen;
+        if (chosen.empty() || (book_.build(chosen) && !book_.cost_more_when_built(chosen))) return result;
         lazy.solve.start.clear();
       }
     } catch (const BudgetSpent&) {

@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "fake_control.h"
@@ -291,6 +292,19 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 int cuDevicePrimaryCtxRelease_v2(int) {
   return driver().call(__func__, kAnywhere, [] { return driver().release(); });
 }
+int cuCtxCreate_v2(void** context, unsigned, int) {
+  return driver().call(__func__, kAnywhere, [&] {
+    *context = &driver();
+    driver().current().push_back(&driver());
+    return driver().retain();
+  });
+}
+int cuCtxDestroy_v2(void*) {
+  return driver().call(__func__, kAnywhere, [] {
+    if (!driver().current().empty()) driver().current().pop_back();
+    return driver().destroy();
+  });
+}
 int cuCtxPushCurrent_v2(void* context) {
   return driver().call(__func__, kAnywhere, [&] {
     if (context != &driver()) return kInvalidContext;
@@ -422,6 +436,12 @@ int cuStreamDestroy_v2(void* stream) {
 }
 int cuStreamSynchronize(void* stream) {
   return driver().call(__func__, kInContext, [&] { return wait_for_stream(stream); });
+}
+// KORCH_FAKE_CUDA_HANGS: what is in the stream never ends.
+int cuStreamQuery(void* stream) {
+  return driver().call(__func__, kInContext, [&] {
+    return std::getenv("KORCH_FAKE_CUDA_HANGS") != nullptr ? kNotReady : wait_for_stream(stream);
+  });
 }
 int cuStreamBeginCapture_v2(void* stream, int) {
   return driver().call(__func__, kInContext, [&] { return begin_capture(stream); });

@@ -188,6 +188,12 @@ int Driver::release() {
   return 0;
 }
 
+int Driver::destroy() {
+  const int status = release();
+  lasting_ = 0;
+  return status;
+}
+
 std::shared_ptr<Stream> Driver::stream(void* handle) const {
   return handle == nullptr ? null_stream_ : streams.find(handle);
 }

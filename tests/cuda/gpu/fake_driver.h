@@ -126,6 +126,7 @@ class Driver {
 
   int retain();
   int release();
+  int destroy();  // and a fault ends with the context
   int put(void* stream, std::function<int()> work, std::vector<Moment> after = {});
   std::shared_ptr<Stream> stream(void* handle) const;  // null: none
   int wait(const Moment& moment);

@@ -356,7 +356,7 @@ graph {
   output %y "y"
 }
 // EXPECT:
-staged(32,32,16,matrix 3) rm->rm
+staged(32,32,16,matrix f32) rm->rm
 kernel {
   in0: f32[2048]
   const0: f32[2048] packed columns(1, 1, 32, 32)
@@ -375,7 +375,7 @@ kernel {
         %0 = const0[block * 1024 + c + k * 32 + k_tile * 512]
         s1[c + k * 40] <- %0
       }
-      reduce add r in 32, c in 32 over k in 16 anew if 0 <= k_tile <= 0 registers matrix 3 {
+      reduce add r in 32, c in 32 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 {
         %0 = s0[k * 40 + r]
         %1 = s1[c + k * 40]
         %2 = f32 mul(%0, %1)
@@ -388,7 +388,7 @@ kernel {
     }
   }
 }
-staged(64,64,16,matrix 3) rm->rm
+staged(64,64,16,matrix f32) rm->rm
 kernel {
   in0: f32[2048]
   const0: f32[2048] packed columns(1, 1, 64, 64)
@@ -407,7 +407,7 @@ kernel {
         %0 = const0[c + k * 64 + k_tile * 1024]
         s1[c + k * 72] <- %0
       }
-      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers matrix 3 {
+      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 {
         %0 = s0[k * 72 + r]
         %1 = s1[c + k * 72]
         %2 = f32 mul(%0, %1)

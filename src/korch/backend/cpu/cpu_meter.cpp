@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <numeric>
 
 #include "korch/backend/cpu/compiler.h"
 #include "korch/backend/cpu/cpu_parts.h"
+#include "korch/backend/random_content.h"
 #include "korch/base/ceil_div.h"
 #include "korch/base/interrupt.h"
 #include "korch/runtime/executor.h"
 #include "korch/runtime/library.h"
-#include "korch/tensor/host_tensor.h"
 
 namespace korch {
 namespace {
@@ -40,36 +39,6 @@ int32_t touch(const korch_kernel_context* context, int64_t begin, int64_t end) {
   return KORCH_KERNEL_OK;
 }
 const rt::Phase kTouchPhase{touch, kTouchParts, 1};
-
-// Repeats a block of random content; integers and bools are 0 or 1, which every index and mask allows.
-class RandomContent {
- public:
-  void fill(unsigned char* data, int64_t bytes, DType dtype) {
-    const auto [found, missing] = blocks_.try_emplace(dtype);
-    if (missing) found->second = random_block(dtype);
-    const HostTensor& block = found->second;
-    for (int64_t at = 0; at < bytes; at += block.bytes())
-      std::memcpy(data + at, block.raw(), static_cast<size_t>(std::min(bytes - at, block.bytes())));
-  }
-
- private:
-  static HostTensor random_block(DType dtype) {
-    constexpr int64_t kElements = 1 << 14;
-    HostTensor block(TensorType{DType::f64, {kElements}});
-    uint64_t state = 0x9e3779b97f4a7c15;
-    for (int64_t i = 0; i < kElements; ++i) {
-      double sum = 0;
-      for (int k = 0; k < 4; ++k) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        sum += static_cast<double>(state >> 40) / (1 << 24);
-      }
-      block.mutable_data<double>()[i] = is_float(dtype) ? (sum - 2) * 1.7 : static_cast<double>(sum > 2);
-    }
-    return converted(block, dtype);
-  }
-
-  std::map<DType, HostTensor> blocks_;
-};
 
 struct PoolDeleter {
   void operator()(rt::Pool* pool) const { rt::Pool::destroy(pool); }

@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <vector>
 
+#include "korch/backend/cuda/ptx_scan.h"
+
 namespace korch {
 namespace {
 
 constexpr const char* kOptions[] = {"--std=c++17", "-w"};
 
-// Where scripts/install-deps puts it, and where CUDA's toolkit and its packages do; or only where KORCH_NVRTC
-// says.
+// Where scripts/install-deps puts it, and where CUDA's toolkit and its packages do.
 std::vector<std::string> folders() {
-  if (const char* only = std::getenv("KORCH_NVRTC"); only != nullptr && only[0] != '\0') return {only};
   std::vector<std::string> found = {KORCH_NVRTC_FOLDER};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable)) found.push_back(std::string(home) + "/lib64");
@@ -60,7 +60,12 @@ const Nvrtc& Nvrtc::get() {
 Nvrtc::Nvrtc() {
   constexpr const char* kInstall =
       "install CUDA's toolkit, or NVIDIA's package nvidia-cuda-nvrtc-cu12 (scripts/install-deps does)";
-  void* library = nullptr;
+  const char* chosen = std::getenv("KORCH_NVRTC");
+  void* library = chosen != nullptr ? dlopen(chosen, RTLD_NOW) : nullptr;
+  if (chosen != nullptr && library == nullptr) {
+    missing_ = fmt::format("KORCH_NVRTC names '{}', which cannot be loaded", chosen);
+    return;
+  }
   for (const std::string& folder : folders())
     if (library == nullptr) library = open_library(folder);
   if (library == nullptr) {
@@ -70,7 +75,8 @@ Nvrtc::Nvrtc() {
   if (!find(library, version_, "nvrtcVersion") || !find(library, create_, "nvrtcCreateProgram") ||
       !find(library, compile_, "nvrtcCompileProgram") || !find(library, destroy_, "nvrtcDestroyProgram") ||
       !find(library, log_size_, "nvrtcGetProgramLogSize") || !find(library, log_, "nvrtcGetProgramLog") ||
-      !find(library, cubin_size_, "nvrtcGetCUBINSize") || !find(library, cubin_, "nvrtcGetCUBIN")) {
+      !find(library, cubin_size_, "nvrtcGetCUBINSize") || !find(library, cubin_, "nvrtcGetCUBIN") ||
+      !find(library, ptx_size_, "nvrtcGetPTXSize") || !find(library, ptx_, "nvrtcGetPTX")) {
     missing_ = fmt::format("the NVRTC that is here makes no machine code: {}", kInstall);
     return;
   }
@@ -86,12 +92,12 @@ std::string Nvrtc::version() const {
   return fmt::format("{}.{}", major, minor);
 }
 
-std::string Nvrtc::log(void* program) const {
+std::string Nvrtc::output(void* program, int (*size_of)(void*, size_t*), int (*get)(void*, char*)) {
   size_t size = 0;
-  log_size_(program, &size);
-  std::string text(size, '\0');
-  log_(program, text.data());
-  return text.c_str();
+  size_of(program, &size);
+  std::string bytes(size, '\0');
+  get(program, bytes.data());
+  return bytes;
 }
 
 Result<std::string> Nvrtc::compile(const std::string& source, const std::string& code,
@@ -104,14 +110,17 @@ Result<std::string> Nvrtc::compile(const std::string& source, const std::string&
   options.insert(options.end(), std::begin(kOptions), std::end(kOptions));
   if (report != nullptr) options.push_back("--ptxas-options=-v");
   const bool compiled = compile_(program, static_cast<int>(options.size()), options.data()) == 0;
-  const std::string text = log(program);
+  const std::string text = output(program, log_size_, log_).c_str();
   if (report != nullptr) *report = text;
-  size_t size = 0;
-  if (compiled) cubin_size_(program, &size);
-  std::string cubin(size, '\0');
-  if (compiled) cubin_(program, cubin.data());
+  std::string cubin, ptx;
+  if (compiled) {
+    cubin = output(program, cubin_size_, cubin_);
+    ptx = output(program, ptx_size_, ptx_);
+  }
   destroy_(&program);
   if (!compiled) return Refusal{RefusalReason::compile_failed, "NVRTC: " + text};
+  if (const std::string fault = ptx_fault(ptx); !fault.empty())
+    return Refusal{RefusalReason::miscompiled, fmt::format("NVRTC {}: {}", version(), fault)};
   return cubin;
 }
 

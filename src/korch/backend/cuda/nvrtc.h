@@ -16,14 +16,15 @@ class Nvrtc {
   const std::string& missing() const { return missing_; }
   std::string version() const;  // "12.9"
 
-  // A cubin for `code` (Device::code), or what the compiler says. `report`, if given, receives registers and
-  // spills of each kernel, as ptxas tells them. Thread-safe.
+  // A cubin for `code` (Device::code), or what the compiler says; refused where its code is known to be wrong
+  // (ptx_scan.h). `report`, if given, receives registers and spills of each kernel, as ptxas tells them.
+  // Thread-safe.
   Result<std::string> compile(const std::string& source, const std::string& code,
                               std::string* report = nullptr) const;
 
  private:
   Nvrtc();
-  std::string log(void* program) const;
+  static std::string output(void* program, int (*size_of)(void*, size_t*), int (*get)(void*, char*));
 
   std::string missing_;
   int (*version_)(int*, int*) = nullptr;
@@ -34,6 +35,8 @@ class Nvrtc {
   int (*log_)(void*, char*) = nullptr;
   int (*cubin_size_)(void*, size_t*) = nullptr;
   int (*cubin_)(void*, char*) = nullptr;
+  int (*ptx_size_)(void*, size_t*) = nullptr;
+  int (*ptx_)(void*, char*) = nullptr;
 };
 
 // The options that every kernel is compiled with; they are part of cost keys.

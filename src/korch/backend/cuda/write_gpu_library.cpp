@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "korch/backend/cuda/cuda_parts.h"
+#include "korch/backend/gpu_here.h"
 #include "korch/base/embed.h"
 #include "korch/base/error.h"
 #include "korch/base/parallel.h"
@@ -27,7 +28,7 @@ void refuse_loops(const Plan& plan) {
 
 DeviceCode code_of(const PackageInput& input) {
   DeviceCode code{compute_capability(input.target.code), tile::kCudaThreads, input.objects, {}};
-  if (!input.emulation) return code;
+  if (!input.emulation && !is_emulated(input.target)) return code;
   const std::vector<Kernel>& kernels = input.plan->kernels;
   code.emulated.resize(kernels.size());
   run_in_parallel(kernels.size(), usable_cpus(),

@@ -6,17 +6,13 @@
 #include "korch/codegen/cpu/body_emitter.h"
 
 namespace korch::tile {
-namespace {
 
-// Whether all summands but `variable` itself are multiples of `lanes`.
 bool is_aligned(const Index& index, const std::string& variable, int lanes) {
   return index.affine_in(variable) && index.stride(variable) == 1 && index.constant() % lanes == 0 &&
          std::all_of(index.terms().begin(), index.terms().end(), [&](const Index::Term& term) {
            return term.coefficient % lanes == 0 || term.atom->name == variable;
          });
 }
-
-}  // namespace
 
 bool same_for_lanes(const Condition& condition, const std::string& variable, int lanes) {
   return std::all_of(condition.bounds().begin(), condition.bounds().end(), [&](const Bound& bound) {

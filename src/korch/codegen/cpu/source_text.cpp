@@ -165,6 +165,32 @@ static inline bool fn_is_inf(double a) { return __builtin_fabs(a) == __builtin_i
 )"},
 };
 
+// 16-bit floats as the low half of an integer, by the GPU's own conversions. The emulator has those of the
+// vector library.
+const std::pair<const char*, const char*> kCudaConversions[] = {
+    {"from_f16", R"(static inline float from_f16(int32_t h) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)h));
+  return x;
+}
+)"},
+    {"to_f16", R"(static inline int32_t to_f16(float x) {
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+  return h;
+}
+)"},
+    {"from_bf16",
+     R"(static inline float from_bf16(int32_t b) { return __uint_as_float((uint32_t)b << 16); }
+)"},
+    {"to_bf16", R"(static inline int32_t to_bf16(float x) {
+  uint16_t b;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(b) : "f"(x));
+  return b;
+}
+)"},
+};
+
 // f64 versions of what the vector library has for f32, and functions rare enough to come from libm.
 const char* const kLibmFunctions[] = {"exp",  "expm1", "log",   "log1p", "tanh", "erf",
                                       "sin",  "cos",   "tan",   "asin",  "acos", "atan",
@@ -423,8 +449,16 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   return {};
 }
 
+std::string as_scalar(const MathFunction& math) {
+  return replace_all(replace_all(replace_all(math.text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
+}
+
 // `native`: the target's own f32 functions instead of the library's.
 std::string scalar_function(const std::string& name, bool native) {
+  if (native)
+    for (const auto& [known, body] : kCudaConversions)
+      if (name == known)
+        return fmt::format("#ifdef KORCH_EMULATED\n{}#else\n{}#endif\n", as_scalar(*find_math(name)), body);
   std::string text;
   for (const char* libm : kLibmFunctions) {
     if (name != std::string("fn_") + libm) continue;
@@ -434,9 +468,7 @@ std::string scalar_function(const std::string& name, bool native) {
   }
   if (native && name == "fn_exp_weight")
     text += "static inline float fn_exp_weight(float a) { return __builtin_expf(a); }\n";
-  if (const MathFunction* math = native ? nullptr : find_math(name))
-    text +=
-        replace_all(replace_all(replace_all(math->text + 1, "$F", "float"), "$I", "int32_t"), "$M", "bool");
+  if (const MathFunction* math = native ? nullptr : find_math(name)) text += as_scalar(*math);
   for (const auto& [known, body] : kScalarFunctions)
     if (name == known) text += body;
   return text;
@@ -491,6 +523,13 @@ void SourceText::use_function(const std::string& name, int lanes) {
     for (const char* need : math->needs) use_function(need, lanes);
 }
 
+void SourceText::use_matrix_units(ProductType type) {
+  KORCH_ASSERT(!matrix_units_ || matrix_units_ == type, "matrix units of two types in one kernel");
+  matrix_units_ = type;
+  if (type == ProductType::f32 || type == ProductType::tf32) return;
+  for (const char* direction : {"from_", "to_"}) use_function(std::string(direction) + name(type), 1);
+}
+
 std::string SourceText::as_cuda(std::string text) {
   const std::pair<const char*, const char*> spellings[] = {
       {"__builtin_inff()", "__int_as_float(0x7f800000)"},
@@ -504,11 +543,10 @@ std::string SourceText::as_cuda(std::string text) {
   return text;
 }
 
-// Products of 16 x 8 by 8 x 8 elements of tf32, shared out to the threads of a warp as the PTX manual's
-// mma.m16n8k8 has them. `big` and `small` make up the number; `finite` is what other numbers' small parts are
-// multiplied with: an infinity times a small part, which may be 0 or of the other sign, would be a NaN. What
-// would round to an infinity is cut off. The emulator has a product of its own.
-constexpr const char* kCudaMatrixUnits =
+// A number of float32 as the sum of two of tf32, `big` and `small`. `finite` is what other numbers' small
+// parts are multiplied with: an infinity times a small part, which may be 0 or of the other sign, would be a
+// NaN. What would round to an infinity is cut off.
+constexpr const char* kCudaSplit =
     R"(static inline void split_tf32(float x, uint32_t& big, uint32_t& finite, uint32_t& small) {
   const uint32_t bits = __float_as_uint(x);
   const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
@@ -518,12 +556,88 @@ constexpr const char* kCudaMatrixUnits =
   finite = is_finite ? big : 0u;
   small = is_finite ? (__float_as_uint(x - __uint_as_float(big)) + 0x1000u) & 0xffffe000u : 0u;
 }
-#ifndef KORCH_EMULATED
-static inline void multiply_tf32(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+)";
+
+// Rounded to tf32, or two numbers to 16 bits each.
+constexpr const char* kCudaOperandOfTf32 = R"(#ifdef KORCH_EMULATED
+static inline uint32_t as_tf32(float x) {
+  const uint32_t bits = __float_as_uint(x);
+  return (bits & 0x7f800000u) == 0x7f800000u ? bits | (x != x) << 22 : (bits + 0x1000u) & 0xffffe000u;
+}
+#else
+static inline uint32_t as_tf32(float x) {
+  uint32_t rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+  return rounded;
+}
+#endif
+)";
+constexpr const char* kCudaOperandsOf16Bits = R"(#ifdef KORCH_EMULATED
+static inline uint32_t as_$T(float low, float high) { return (uint32_t)to_$T(low) | (uint32_t)to_$T(high) << 16; }
+#else
+static inline uint32_t as_$T(float low, float high) {
+  uint32_t both;
+  asm("cvt.rn.$Tx2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+#endif
+)";
+
+// Products of 16 x 8 by 8 x 8 elements of tf32, or of 16 x 16 by 16 x 8 elements of 16 bits, shared out to
+// the threads of a warp as the PTX manual's mma.m16n8k8 and mma.m16n8k16 have them.
+constexpr const char* kCudaMatrixProduct = R"(#ifdef KORCH_EMULATED
+static inline void multiply_$T(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  emulated_multiply<$N>(sum, {$A}, {$B});
+}
+#else
+static inline void multiply_$T(float (&sum)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.$S.row.col.f32.$T.$T.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+#endif
+)";
+
+// The elements of a thread's registers for the emulator.
+std::string unpacked(ProductType type, const char* registers, int count) {
+  std::string text;
+  for (int q = 0; q < count; ++q) {
+    text += q == 0 ? "" : ", ";
+    if (type == ProductType::tf32)
+      text += fmt::format("__uint_as_float({}[{}] & 0xffffe000u)", registers, q);
+    else
+      text += fmt::format("from_{0}({1}[{2}] & 0xffff), from_{0}({1}[{2}] >> 16)", name(type), registers, q);
+  }
+  return text;
+}
+
+std::string matrix_units(ProductType type) {
+  const bool splits = type == ProductType::f32;
+  const ProductType of = splits ? ProductType::tf32 : type;
+  const bool is_tf32 = of == ProductType::tf32;
+  std::string text = kCudaMatrixProduct;
+  text = replace_all(text, "$N", is_tf32 ? "2" : "4");
+  text = replace_all(text, "$A", unpacked(of, "a", 4));
+  text = replace_all(text, "$B", unpacked(of, "b", 2));
+  text = replace_all(text, "$S", is_tf32 ? "m16n8k8" : "m16n8k16");
+  const char* operand = splits ? kCudaSplit : is_tf32 ? kCudaOperandOfTf32 : kCudaOperandsOf16Bits;
+  return replace_all(operand + text, "$T", name(of));
+}
+
+// Of 4 or 16 bytes, to where both are aligned. The emulator has copies of its own.
+constexpr const char* kCudaCopies = R"(#ifndef KORCH_EMULATED
+template <int bytes> static inline void copy_async(float* to, const float* from, bool inside) {
+  const int count = inside ? bytes : 0;
+  if (bytes == 16)
+    asm volatile("{\n .reg .u64 to, from;\n .reg .u32 place;\n cvta.to.shared.u64 to, %0;\n cvt.u32.u64 place, to;\n"
+                 " cvta.to.global.u64 from, %1;\n cp.async.cg.shared.global [place], [from], 16, %2;\n}"
+                 :: "l"(to), "l"(from), "r"(count) : "memory");
+  else
+    asm volatile("{\n .reg .u64 to, from;\n .reg .u32 place;\n cvta.to.shared.u64 to, %0;\n cvt.u32.u64 place, to;\n"
+                 " cvta.to.global.u64 from, %1;\n cp.async.ca.shared.global [place], [from], 4, %2;\n}"
+                 :: "l"(to), "l"(from), "r"(count) : "memory");
+}
+static inline void wait_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 #endif
 )";
 
@@ -542,7 +656,8 @@ std::string SourceText::cuda_preamble() const {
       if (lanes > 1 && !scalar_function(name, true).empty())
         text += replace_all(kCudaQuadFunction, "$F", name);
   }
-  if (matrix_units_) text += kCudaMatrixUnits;
+  if (copies_) text += kCudaCopies;
+  if (matrix_units_) text += matrix_units(*matrix_units_);
   text = replace_all(std::move(text), "static inline", "static __device__ __forceinline__");
   return as_cuda(std::move(text));
 }

@@ -4,12 +4,14 @@
 // special values included, and never change the floating-point environment.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
 #include "korch/device/device.h"
 #include "korch/ir/scalar.h"
 #include "korch/tensor/dtype.h"
+#include "korch/tensor/product_type.h"
 
 namespace korch::tile {
 
@@ -22,7 +24,8 @@ class SourceText {
  public:
   explicit SourceText(Isa isa) : isa_(isa) {}
 
-  void use_matrix_units() { matrix_units_ = true; }
+  void use_matrix_units(ProductType type);  // NestSchedule::matrix_units
+  void use_copies() { copies_ = true; }     // to shared memory, asynchronously
   void use_lanes(int lanes) {
     if (lanes > 1) lanes_.insert(lanes);
   }
@@ -39,7 +42,8 @@ class SourceText {
  private:
   Isa isa_;
   std::set<int> lanes_;
-  bool matrix_units_ = false;
+  std::optional<ProductType> matrix_units_;
+  bool copies_ = false;
   std::set<std::pair<std::string, int>> functions_;
 };
 

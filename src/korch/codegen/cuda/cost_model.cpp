@@ -24,7 +24,7 @@ constexpr double kLaunchLatency_us = 2;  // from the first block's begin to the 
 constexpr double kHeldShare = 0.6;       // of the peak that held products reach
 constexpr double kMatrixShare = 1.2;     // with three products of tf32 in place of each
 constexpr double kMemoryShare = 0.85;    // of the data sheet's bandwidth
-constexpr int64_t kThreadsOfMultiprocessor = 2048;
+constexpr double kLocalAccess = 8;       // instructions in whose time one accesses local memory
 
 // What a nest does in one slice.
 struct NestWork {
@@ -56,11 +56,12 @@ double times_of(const Nest& nest, const Phase& phase) {
 
 class PhaseModel {
  public:
-  PhaseModel(const ScheduledGraph& graph, size_t phase, const Device& device)
+  PhaseModel(const ScheduledGraph& graph, size_t phase, const FunctionResources* code, const Device& device)
       : graph_(graph),
         phase_(graph.phases[phase]),
         schedule_(graph.schedule[phase]),
         held_(held_tiles(graph, phase, kCudaThreads)),
+        code_(code != nullptr ? *code : uncompiled()),
         device_(device) {}
 
   double us() const {
@@ -82,23 +83,30 @@ class PhaseModel {
     const double memory = slices * slice.bytes / (device_.memory.back().bytes_per_us * kMemoryShare);
     // Slices of ordered variables follow one another in one block.
     const double waves = phase_.rounds() > 1 ? slices : std::ceil(slices / static_cast<double>(at_once()));
-    return device_.launch_us + std::max({kLaunchLatency_us, compute, memory, waves * slice.latency_us});
+    return device_.launch_us + std::max({kLaunchLatency_us, compute * local_factor(), memory,
+                                         waves * slice.latency_us * local_factor()});
   }
 
  private:
-  int64_t shared_bytes() const {
-    int64_t bytes = 0;
+  // Before it is compiled: as much shared memory as its scratch takes at most, registers as many as fit.
+  FunctionResources uncompiled() const {
+    FunctionResources code;
+    code.threads = kCudaThreads;
     for (const Buffer& buffer : graph_.buffers)
-      if (buffer.role == BufferRole::scratch && buffer.bytes() <= kCudaSharedBytes) bytes += buffer.bytes();
-    return std::min(bytes, kCudaSharedBytes);
+      if (buffer.role == BufferRole::scratch && buffer.bytes() <= kCudaSharedBytes)
+        code.shared_bytes += buffer.bytes();
+    code.shared_bytes = std::min(code.shared_bytes, kCudaSharedBytes);
+    return code;
   }
 
   // Blocks that run at the same time.
-  int64_t at_once() const {
-    int64_t blocks = kThreadsOfMultiprocessor / kCudaThreads;
-    if (const int64_t shared = shared_bytes(); shared > 0)
-      blocks = std::min(blocks, std::max<int64_t>(1, device_.memory.front().bytes / shared));
-    return blocks * device_.workers;
+  int64_t at_once() const { return std::max<int64_t>(1, resident_blocks(code_, device_)) * device_.workers; }
+
+  // How much longer instructions take because some of them go to local memory.
+  double local_factor() const {
+    if (code_.instructions == 0) return 1;
+    return 1 + kLocalAccess * static_cast<double>(code_.local_instructions) /
+                   static_cast<double>(code_.instructions);
   }
 
   // Of the multiprocessors that have a block.
@@ -120,7 +128,7 @@ class PhaseModel {
     NestWork work;
     const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
     if (held_.count(nest.stores[0].buffer) != 0) {
-      work.held_flops = 2 * points * reduced / (schedule.matrix_units != 0 ? kMatrixShare : kHeldShare);
+      work.held_flops = 2 * points * reduced / (schedule.matrix_units ? kMatrixShare : kHeldShare);
       work.latency_us = reduced * kShared_us / 4;
       return work;
     }
@@ -169,14 +177,19 @@ class PhaseModel {
   const Phase& phase_;
   const std::vector<NestSchedule>& schedule_;
   const std::map<int, HeldTile> held_;
+  const FunctionResources code_;
   const Device& device_;
 };
 
 }  // namespace
 
-double cuda_model_us(const ScheduledGraph& graph, const Device& device) {
+double cuda_model_us(const ScheduledGraph& graph, const std::vector<FunctionResources>& resources,
+                     const Device& device) {
   double us = 0;
-  for (size_t phase = 0; phase < graph.phases.size(); ++phase) us += PhaseModel(graph, phase, device).us();
+  for (size_t phase = 0; phase < graph.phases.size(); ++phase) {
+    const FunctionResources* code = phase < resources.size() ? &resources[phase] : nullptr;
+    us += PhaseModel(graph, phase, code, device).us();
+  }
   return us;
 }
 

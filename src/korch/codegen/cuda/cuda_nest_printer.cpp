@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "korch/codegen/cpu/rank_printer.h"
+#include "korch/codegen/cuda/matrix_product.h"
+#include "korch/codegen/cuda/pipeline.h"
 #include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/passes/vectorize.h"
 #include "korch/kernel/product.h"
@@ -78,8 +80,8 @@ void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
   const auto tile = held_.find(nest.stores[0].buffer);
   const HeldReader reader = held_reader(graph_, nest, held_);
   emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
-  if (tile != held_.end() && tile->second.matrix_units != 0)
-    print_matrix_product(nest, tile->second);
+  if (tile != held_.end() && tile->second.matrix_units)
+    print_matrix_product(graph_, nest, tile->second, emitter_, source_);
   else if (tile != held_.end())
     print_held_product(nest, tile->second);
   else if (reader.buffer >= 0)
@@ -194,6 +196,34 @@ void CudaNestPrinter::print_map(const Nest& nest) {
   emitter_.close();
 }
 
+void CudaNestPrinter::print_fill(const Nest& nest, const NestSchedule& schedule) {
+  const std::optional<int> load = copied_load(graph_, nest);
+  source_.use_copies();
+  if (!load) return print(nest, schedule);
+  emitter_.open("");
+  print_copy(as_printed(graph_, phase_, nest, schedule), *load);
+  emitter_.close();
+}
+
+// Past the registers; zeros where nothing is inside.
+void CudaNestPrinter::print_copy(const Nest& nest, int load) {
+  const Store& to = nest.stores[0];
+  const Expr &from = graph_.pool[load], &value = graph_.pool[to.value];
+  const std::string& fast = nest.loops.back().name;
+  const bool quad = fixed_count(nest.loops) >= kQuad * kCudaThreads && runs_in_quads(nest, fast) &&
+                    is_aligned(to.offset, fast, kQuad) && is_aligned(from.coords[0], fast, kQuad);
+  emitter_.line(kInFlight);
+  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
+  const std::string at = emitter_.index(from.coords[0]);
+  const std::string inside =
+      value.kind == ExprKind::guard ? tile::print(value.condition) : std::string("true");
+  emitter_.line(fmt::format("const bool inside = {};", inside));
+  emitter_.line(fmt::format("copy_async<{0}>({1} + ({2}), {3} + (inside ? {4} : 0), inside);",
+                            (quad ? kQuad : 1) * size_bytes(DType::f32), graph_.name(to.buffer),
+                            emitter_.index(to.offset), graph_.name(from.buffer), at));
+  emitter_.close();
+}
+
 // Threads along the innermost loop where its points never meet, each of them in order; else one alone.
 void CudaNestPrinter::print_scatter(const Nest& nest) {
   std::vector<LoopVariable> in_order = nest.loops;
@@ -258,88 +288,12 @@ void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile)
   for (size_t i = 0; i < nest.reduced.size(); ++i) emitter_.close();
 }
 
-// A warp adds to its results, 16 x 8 at a time, eight terms at a time. An operand is the sum of two of tf32,
-// `big` and `small`, up to its last bits; three of their four products count. Sums of eight terms are added
-// to results by multiply-adds' own adders, since matrix units cut sums off.
-void CudaNestPrinter::print_matrix_product(const Nest& nest, const HeldTile& tile) {
-  const Product product = *product_of(graph_, nest);
-  const std::string name = graph_.name(nest.stores[0].buffer);
-  const int64_t high = tile.thread_rows / 2, wide = tile.thread_columns / 2,
-                terms = fixed_count(nest.reduced);
-  source_.use_matrix_units();
-  const auto each_result = [&](const std::string& head, const std::string& text) {
-    emitter_.open(head);
-    for (const auto& [variable, count] :
-         {std::pair("i", high), std::pair("j", wide), std::pair("q", int64_t{4})}) {
-      emitter_.line("#pragma unroll");
-      emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", variable, count));
-    }
-    emitter_.line(text);
-    for (int scope = 0; scope < 4; ++scope) emitter_.close();
-  };
-  if (!nest.anew.always_false())
-    each_result(nest.anew.always_true() ? "" : fmt::format("if ({})", tile::print(nest.anew)),
-                name + "[i][j][q] = 0.0f;");
-  emitter_.line("#pragma unroll");
-  emitter_.open(fmt::format("for (int term = 0; term < {}; term += 8)", terms));
-  emitter_.line(
-      fmt::format("uint32_t a[{0}][4], a_finite[{0}][4], a_small[{0}][4], b[{1}][2], b_finite[{1}][2], "
-                  "b_small[{1}][2];",
-                  high, wide));
-  // Element (row or column, term) of a panel, both counted from the thread's first.
-  const auto fill = [&](const char* to, int64_t blocks, int64_t registers, int buffer, const Index& offset,
-                        const std::string& variable, const std::string& first, int64_t step,
-                        const std::string& within) {
-    Replacements zero = {{variable, 0}};
-    for (const LoopVariable& loop : nest.reduced) zero[loop.name] = 0;
-    emitter_.line("#pragma unroll");
-    emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", blocks));
-    emitter_.line("#pragma unroll");
-    emitter_.open(fmt::format("for (int q = 0; q < {}; ++q)", registers));
-    emitter_.line(
-        fmt::format("const int at = term + threadIdx.x % 4 + {};", registers == 4 ? "q / 2 * 4" : "q * 4"));
-    const std::string element =
-        fmt::format("{}[{} + at * {} + ({} + i * {}{}) * {}]", graph_.name(buffer),
-                    emitter_.index(substitute(offset, zero)), offset.stride(nest.reduced.back().name), first,
-                    step, within, offset.stride(variable));
-    emitter_.line(fmt::format("split_tf32({0}, {1}[i][q], {1}_finite[i][q], {1}_small[i][q]);",
-                              terms % 8 == 0 ? element : fmt::format("at < {} ? {} : 0.0f", terms, element),
-                              to, to));
-    emitter_.close();
-    emitter_.close();
-  };
-  fill("a", high, 4, product.a_buffer, product.a, product.row, name + "_row", 16, " + q % 2 * 8");
-  fill("b", wide, 2, product.b_buffer, product.b, product.column,
-       fmt::format("{0}_column - threadIdx.x % 4 * 2 + threadIdx.x % 32 / 4", name), 8, "");
-  print_unit_products(name, tile);
-  emitter_.close();
-}
-
-// Of the eight terms at hand, for each 16 x 8 results.
-void CudaNestPrinter::print_unit_products(const std::string& name, const HeldTile& tile) {
-  for (const auto& [variable, count] :
-       {std::pair("i", tile.thread_rows / 2), std::pair("j", tile.thread_columns / 2)}) {
-    emitter_.line("#pragma unroll");
-    emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", variable, count));
-  }
-  emitter_.line("float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};");
-  if (tile.matrix_units == 3) {
-    emitter_.line("multiply_tf32(sum, a_small[i], b_finite[j]);");
-    emitter_.line("multiply_tf32(sum, a_finite[i], b_small[j]);");
-  }
-  emitter_.line("multiply_tf32(sum, a[i], b[j]);");
-  emitter_.line("#pragma unroll");
-  emitter_.line(fmt::format("for (int q = 0; q < 4; ++q) {}[i][j][q] += sum[q];", name));
-  emitter_.close();
-  emitter_.close();
-}
-
 // Every thread on its own results.
 void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader) {
   const HeldTile& tile = held_.at(reader.buffer);
   const std::string name = graph_.name(reader.buffer);
   const bool quad =
-      tile.matrix_units == 0 && !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
+      !tile.matrix_units && !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
   const std::string column = reader.column.name.empty() ? "column" : reader.column.name;
   emitter_.line("#pragma unroll");
   emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_rows));

@@ -27,6 +27,8 @@ class CudaNestPrinter {
 
   // Without a barrier after it.
   void print(const Nest& nest, const NestSchedule& schedule);
+  // Of a pipeline (pipeline.h): what is only copied is there after the threads have waited for copies.
+  void print_fill(const Nest& nest, const NestSchedule& schedule);
   // Whether threads met in `parts`, an array of kCudaThreads doubles in shared memory.
   bool uses_parts() const { return uses_parts_; }
 
@@ -39,11 +41,10 @@ class CudaNestPrinter {
   void store_all(const std::vector<Store>& stores, bool quad = false);
   void print_ordered(const Nest& nest);
   void print_map(const Nest& nest);
+  void print_copy(const Nest& nest, int load);
   void print_scatter(const Nest& nest);
   void print_ranked(const Nest& nest);
   void print_held_product(const Nest& nest, const HeldTile& tile);
-  void print_matrix_product(const Nest& nest, const HeldTile& tile);
-  void print_unit_products(const std::string& name, const HeldTile& tile);
   void print_held_map(const Nest& nest, const HeldReader& reader);
   void accumulate(const Nest& nest, const std::string& accumulator);
   void store_reduced(const Nest& nest, const std::string& value);

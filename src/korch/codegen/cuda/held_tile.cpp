@@ -24,7 +24,7 @@ HeldTile dealt_out(int64_t rows, int64_t columns, int64_t threads) {
 constexpr int64_t kUnitRows = 16, kUnitColumns = 8, kWarps = 8, kWarpThreads = 32;
 
 // Eight warps, two by four.
-HeldTile dealt_to_matrix_units(int64_t rows, int64_t columns, int64_t threads, int matrix_units) {
+HeldTile dealt_to_matrix_units(int64_t rows, int64_t columns, int64_t threads, ProductType matrix_units) {
   HeldTile tile{rows, columns, 0, 0, matrix_units};
   if (threads != kWarps * kWarpThreads || tile.warp_rows() * 2 != rows ||
       tile.warp_columns() * 4 != columns || tile.warp_rows() % kUnitRows != 0 ||
@@ -67,12 +67,11 @@ bool fits(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule
                                   [&](const Store& store) { return store.buffer == buffer; });
   if (stores) {
     if (!schedule.registers || nest.loops.size() != 2 || nest.first_slice_only) return false;
-    if (schedule.matrix_units != 0 && !terms_follow(graph, nest)) return false;
+    if (schedule.matrix_units && !terms_follow(graph, nest)) return false;
     const int64_t rows = nest.loops[0].extent, columns = nest.loops[1].extent;
     if (tile.rows == 0)
-      tile = schedule.matrix_units == 0
-                 ? dealt_out(rows, columns, threads)
-                 : dealt_to_matrix_units(rows, columns, threads, schedule.matrix_units);
+      tile = !schedule.matrix_units ? dealt_out(rows, columns, threads)
+                                    : dealt_to_matrix_units(rows, columns, threads, *schedule.matrix_units);
     return tile.matrix_units == schedule.matrix_units && tile.rows == rows && tile.columns == columns &&
            is_place(nest.stores[0].offset, nest.loops[0].name, columns, nest.loops[1].name);
   }
@@ -83,18 +82,18 @@ bool fits(const TileGraph& graph, const Nest& nest, const NestSchedule& schedule
 }  // namespace
 
 std::string HeldTile::row_of(const std::string& i) const {
-  return matrix_units == 0 ? fmt::format("{0} / 4 * {1} + {0} % 4", i, row_step())
-                           : fmt::format("{0} / 2 * {1} + {0} % 2 * 8", i, kUnitRows);
+  return !matrix_units ? fmt::format("{0} / 4 * {1} + {0} % 4", i, row_step())
+                       : fmt::format("{0} / 2 * {1} + {0} % 2 * 8", i, kUnitRows);
 }
 
 std::string HeldTile::column_of(const std::string& j) const {
-  return matrix_units == 0 ? fmt::format("{0} / 4 * {1} + {0} % 4", j, column_step())
-                           : fmt::format("{0} / 2 * {1} + {0} % 2", j, kUnitColumns);
+  return !matrix_units ? fmt::format("{0} / 4 * {1} + {0} % 4", j, column_step())
+                       : fmt::format("{0} / 2 * {1} + {0} % 2", j, kUnitColumns);
 }
 
 std::string HeldTile::result(const std::string& name, const std::string& i, const std::string& j) const {
-  return matrix_units == 0 ? fmt::format("{0}[{1}][{2} / 4][{2} % 4]", name, i, j)
-                           : fmt::format("{0}[{1} / 2][{2} / 2][{1} % 2 * 2 + {2} % 2]", name, i, j);
+  return !matrix_units ? fmt::format("{0}[{1}][{2} / 4][{2} % 4]", name, i, j)
+                       : fmt::format("{0}[{1} / 2][{2} / 2][{1} % 2 * 2 + {2} % 2]", name, i, j);
 }
 
 std::map<int, HeldTile> held_tiles(const ScheduledGraph& graph, size_t phase, int64_t threads) {

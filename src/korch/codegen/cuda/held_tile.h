@@ -18,7 +18,7 @@ namespace korch::tile {
 struct HeldTile {
   int64_t rows = 0, columns = 0;
   int64_t thread_rows = 0, thread_columns = 0;
-  int matrix_units = 0;
+  std::optional<ProductType> matrix_units = {};
   int64_t row_step() const { return rows / (thread_rows / 4); }
   int64_t column_step() const { return columns / (thread_columns / 4); }
   int64_t warp_rows() const { return rows / 2; }

@@ -9,6 +9,7 @@
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/cpu/slice_loops.h"
 #include "korch/codegen/cuda/cuda_nest_printer.h"
+#include "korch/codegen/cuda/pipeline.h"
 #include "korch/device/device.h"
 #include "korch/kernel/in_place.h"
 
@@ -91,13 +92,21 @@ Accesses accesses(const TileGraph& graph, const Nest& nest) {
 // block's workspace.
 struct ScratchPlaces {
   std::map<int, HeldTile> held;
+  std::vector<Pipeline> pipelines;
   std::map<int, int64_t> shared, workspace;  // offsets
   int64_t shared_bytes = 0, workspace_bytes = 0;
+  int stages(int buffer) const {
+    for (const Pipeline& pipeline : pipelines)
+      if (pipeline.panels.count(buffer) != 0) return pipeline.stages;
+    return 1;
+  }
 };
 
-ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase) {
+// Pipelines need all of their panels in shared memory.
+ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase, bool with_pipelines = true) {
   ScratchPlaces places;
   places.held = held_tiles(graph, phase, kCudaThreads);
+  if (with_pipelines) places.pipelines = pipelines(graph, phase, places.held);
   Accesses used;
   for (const Nest& nest : graph.phases[phase].nests) used.add(accesses(graph, nest));
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
@@ -105,8 +114,10 @@ ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase) {
     if (graph.buffers[i].role != BufferRole::scratch || places.held.count(buffer) != 0 ||
         (used.read.count(buffer) == 0 && used.written.count(buffer) == 0))
       continue;
-    const int64_t bytes = ceil_div(graph.buffers[i].bytes(), kCacheLineBytes) * kCacheLineBytes;
+    const int64_t bytes =
+        ceil_div(graph.buffers[i].bytes() * places.stages(buffer), kCacheLineBytes) * kCacheLineBytes;
     const bool fits = places.shared_bytes + bytes <= kCudaSharedBytes;
+    if (!fits && places.stages(buffer) > 1) return scratch_places(graph, phase, false);
     int64_t& end = fits ? places.shared_bytes : places.workspace_bytes;
     (fits ? places.shared : places.workspace)[buffer] = end;
     end += bytes;
@@ -132,8 +143,13 @@ class CudaPrinter {
     emitter_.set_index_type(index_type_);
     emitter_.set_lanes("", 1, "");
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
-      loops_.enter(phase_.nests[i].around);
-      nests_.print(phase_.nests[i], schedule_[i]);
+      if (const Pipeline* pipeline = pipeline_from(i)) {
+        print_pipeline(*pipeline);
+        i = pipeline->product;
+      } else {
+        loops_.enter(phase_.nests[i].around);
+        nests_.print(phase_.nests[i], schedule_[i]);
+      }
       barrier_after(i);
     }
     loops_.leave();
@@ -151,6 +167,51 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
   }
 
  private:
+  const Pipeline* pipeline_from(size_t nest) const {
+    for (const Pipeline& pipeline : places_.pipelines)
+      if (pipeline.first == nest) return &pipeline;
+    return nullptr;
+  }
+
+  // One loop over all k tiles, which fills the first panels before it multiplies any.
+  void print_pipeline(const Pipeline& pipeline) {
+    loops_.leave();
+    const std::string step = emitter_.fresh("step");
+    int64_t steps = 1;
+    for (const OuterLoop& loop : phase_.nests[pipeline.product].around) steps *= loop.high - loop.low;
+    emitter_.open(fmt::format("for (int {0} = -1; {0} < {1}; ++{0})", step, steps));
+    emitter_.line("wait_copies();");
+    emitter_.line("__syncthreads();");
+    emitter_.open(fmt::format("if ({} + 1 < {})", step, steps));
+    enter_stage(pipeline, step + " + 1");
+    for (size_t i = pipeline.first; i < pipeline.product; ++i)
+      nests_.print_fill(phase_.nests[i], schedule_[i]);
+    emitter_.close();
+    emitter_.open(fmt::format("if ({} >= 0)", step));
+    enter_stage(pipeline, step);
+    nests_.print(phase_.nests[pipeline.product], schedule_[pipeline.product]);
+    emitter_.close();
+    emitter_.close();
+  }
+
+  // The variables of the loops and the panels of a step.
+  void enter_stage(const Pipeline& pipeline, const std::string& step) {
+    const std::vector<OuterLoop>& around = phase_.nests[pipeline.product].around;
+    int64_t inner = 1;
+    for (size_t i = around.size(); i-- > 0;) {
+      const OuterLoop& loop = around[i];
+      const int64_t extent = loop.high - loop.low;
+      std::string value = inner > 1 ? fmt::format("({}) / {}", step, inner) : step;
+      if (i > 0) value = fmt::format("({}) % {}", value, extent);
+      emitter_.line(fmt::format("const {} {} = {} + {};", index_type_, loop.variable.name, loop.low, value));
+      inner *= extent;
+    }
+    for (int panel : pipeline.panels)
+      emitter_.line(fmt::format("{0}* const {1} = {1}_panels + ({2}) % {3} * {4};",
+                                element_type(graph_.buffers[panel].type), graph_.name(panel), step,
+                                pipeline.stages, graph_.buffers[panel].elements));
+  }
+
   // What is only read, and shares no memory with a result, may be read by way of the cache for such data.
   std::string parameter(int buffer) const {
     const BufferRole role = graph_.buffers[buffer].role;
@@ -189,15 +250,15 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     if (places_.shared_bytes > 0)
       text += fmt::format("  __shared__ __align__(64) char shared[{}];\n", places_.shared_bytes);
     const auto pointer = [&](int buffer, const std::string& place) {
-      text += fmt::format("  {0}* const {1} = ({0}*)({2});\n", element_type(graph_.buffers[buffer].type),
-                          graph_.name(buffer), place);
+      text += fmt::format("  {0}* const {1}{2} = ({0}*)({3});\n", element_type(graph_.buffers[buffer].type),
+                          graph_.name(buffer), places_.stages(buffer) > 1 ? "_panels" : "", place);
     };
     for (const auto& [buffer, offset] : places_.shared) pointer(buffer, fmt::format("shared + {}", offset));
     for (const auto& [buffer, offset] : places_.workspace)
       pointer(buffer, fmt::format("workspace + blockIdx.x * {}L + {}", cuda_workspace_bytes(graph_), offset));
     for (const auto& [buffer, tile] : places_.held) {
       const std::string name = graph_.name(buffer);
-      if (tile.matrix_units != 0) {
+      if (tile.matrix_units) {
         text += fmt::format(
             "  float {0}[{1}][{2}][4];\n  const {3} {0}_row = threadIdx.x / 128 * {4} + threadIdx.x % 32 / "
             "4, "

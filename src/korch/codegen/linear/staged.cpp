@@ -1,11 +1,13 @@
 // Matrix products and convolutions on a GPU: staged. A slice is a tile of rows by columns. The reduction,
 // taps by channels, goes k tile by k tile. For each the terms of the tile's rows, computed by the prologue
 // and zero padded, and those of its columns are staged in scratch. The results stay in registers until the
-// epilogue takes them.
+// epilogue takes them. Where there are few tiles the channels are cut into parts, each with slices of its own,
+// and a second phase adds up the parts' sums, always in the same order.
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/operand_bits.h"
 #include "korch/codegen/linear/row_kernel.h"
 #include "korch/codegen/linear/slice_axis.h"
 
@@ -17,11 +19,29 @@ namespace {
 
 constexpr int64_t kKTile = 16;
 constexpr int64_t kSmallTile = 32;  // of matrix units alone
+constexpr int64_t kMostParts = 8, kLeastTilesOfPart = 4;
 
-// Elements added to a panel's rows, so that what a warp reads at once lies in different banks: threads read
-// neighbours along a row, or matrix units a square of 8 rows by 4 terms.
-int64_t spread(const StagedSchedule& schedule) {
-  return schedule.matrix_units != 0 ? 8 : 4;
+// The terms of a k tile for the rows or columns of a tile, in scratch: a line of rows or columns for each
+// term, or a line of terms for each row or column, where their source has neighbours along the terms and
+// matrix units multiply. Between two lines is room, so that what a warp reads at once lies in different
+// banks: threads read neighbours along a line of rows, matrix units a square of 8 rows by 4 terms.
+struct Panel {
+  int buffer = -1;
+  bool along_terms = false;
+  int64_t lines = 0, pitch = 0;  // elements from one line to the next
+  int64_t elements() const { return lines * pitch; }
+};
+
+Panel panel_of(int64_t terms, int64_t across, bool source_along_terms,
+               const std::optional<ProductType>& matrix_units) {
+  Panel panel;
+  panel.along_terms = source_along_terms && matrix_units;
+  constexpr int64_t kBanks = 8;  // of 16 bytes
+  if (panel.along_terms)
+    panel.lines = across, panel.pitch = ceil_div(terms + 4, kBanks) * kBanks - 4;
+  else
+    panel.lines = terms, panel.pitch = across + (matrix_units ? 8 : 4);
+  return panel;
 }
 
 Result<LinearWorkload> staged_workload(const Graph& graph, const Candidate& candidate) {
@@ -108,18 +128,20 @@ class StagedBuilder {
   Index tap_h() const { return Index::variable("kh", k_.taps_h); }
   Index tap_w() const { return Index::variable("kw", k_.taps_w); }
   Index channel() const {
-    return Index::variable("k_tile", ceil_div(k_.depth, channels_)) * channels_ +
-           Index::variable("k", channels_);
+    Index k_tile = Index::variable("k_tile", k_tiles_of_part());
+    if (s_.parts > 1) k_tile = Index::variable("part", s_.parts) * k_tiles_of_part() + k_tile;
+    return k_tile * channels_ + Index::variable("k", channels_);
   }
+  int64_t k_tiles_of_part() const { return ceil_div(ceil_div(k_.depth, channels_), s_.parts); }
   int64_t panel_terms() const { return taps_h_ * taps_w_ * channels_; }
   Index row_in_tile() const {
     return Index::variable("ry", y_.size) * x_.size + Index::variable("rx", x_.size);
   }
-  // Of a panel's element; panels are panel[term][row or column].
-  Index panel_offset(int64_t width, const Index& within) const {
+  // Of a panel's element, for a row or column of the tile.
+  Index panel_offset(const Panel& panel, const Index& within) const {
     const Index kh = taps_h_ > 1 ? tap_h() : Index(0), kw = taps_w_ > 1 ? tap_w() : Index(0);
-    return ((kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_)) * (width + spread(s_)) +
-           within;
+    const Index term = (kh * taps_w_ + kw) * channels_ + Index::variable("k", channels_);
+    return panel.along_terms ? within * panel.pitch + term : term * panel.pitch + within;
   }
 
   std::vector<tile::OuterLoop> k_tiles() const;
@@ -131,19 +153,23 @@ class StagedBuilder {
   }
   int row_element();
   int column_element();
-  tile::ScheduledNest panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
-                            const Index& offset, int value);
+  tile::ScheduledNest fill(const Panel& panel, std::vector<tile::LoopVariable> across, bool along_terms,
+                           const Index& within, int value);
   tile::ScheduledNest product();
+  Index sum_offset(const Index& part, const Index& y, const Index& x, const Index& column) const;
   tile::ScheduledNest epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
                                const TiledAxis::Zone& columns);
   void add_nests(tile::ScheduledPhase& phase);
+  tile::ScheduledPhase sum_of_parts();
 
   const RowKernel& k_;
   const StagedSchedule s_;
   KernelBuilder builder_;
   TiledAxis y_, x_, column_;
   int64_t taps_h_ = 1, taps_w_ = 1, channels_ = 1;  // of a k tile
-  int row_panel_ = -1, column_panel_ = -1, tile_ = -1;
+  bool data_along_terms_ = false;                   // its neighbours in memory
+  Panel rows_, columns_;
+  int tile_ = -1, sums_ = -1;  // sums_: of parts, a temporary
 };
 
 std::vector<tile::OuterLoop> StagedBuilder::k_tiles() const {
@@ -153,7 +179,7 @@ std::vector<tile::OuterLoop> StagedBuilder::k_tiles() const {
   };
   if (taps_h_ == 1) add("kh", k_.taps_h);
   if (taps_w_ == 1) add("kw", k_.taps_w);
-  add("k_tile", ceil_div(k_.depth, channels_));
+  add("k_tile", k_tiles_of_part());
   return loops;
 }
 
@@ -202,14 +228,14 @@ int StagedBuilder::column_element() {
 }
 
 // Neighbouring threads fill elements of neighbouring rows or columns, or of neighbouring channels.
-tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across, bool along_terms, int buffer,
-                                         const Index& offset, int value) {
+tile::ScheduledNest StagedBuilder::fill(const Panel& panel, std::vector<tile::LoopVariable> across,
+                                        bool along_terms, const Index& within, int value) {
   tile::ScheduledNest nest;
   nest.around = k_tiles();
   nest.loops = terms();
   const std::string fast = along_terms ? "k" : across.back().name;
   nest.loops.insert(nest.loops.end(), across.begin(), across.end());
-  nest.stores = {{buffer, offset, value}};
+  nest.stores = {{panel.buffer, panel_offset(panel, within), value}};
   for (const tile::LoopVariable& loop : nest.loops)
     if (loop.name == fast && loop.extent > 1) nest.schedule = {.lanes = 4, .variable = fast};
   return nest;
@@ -218,13 +244,45 @@ tile::ScheduledNest StagedBuilder::panel(std::vector<tile::LoopVariable> across,
 tile::ScheduledNest StagedBuilder::product() {
   const Index r = Index::variable("r", s_.rows), c = Index::variable("c", s_.columns);
   tile::ScheduledNest nest = builder_.product_nest(k_tiles(), {{"r", s_.rows}, {"c", s_.columns}}, terms(),
-                                                   builder_.load(row_panel_, panel_offset(s_.rows, r)),
-                                                   builder_.load(column_panel_, panel_offset(s_.columns, c)),
+                                                   builder_.load(rows_.buffer, panel_offset(rows_, r)),
+                                                   builder_.load(columns_.buffer, panel_offset(columns_, c)),
                                                    tile_, r * s_.columns + c);
   nest.schedule.matrix_units = s_.matrix_units;
+  nest.schedule.stages = 2;
   for (const tile::OuterLoop& loop : k_tiles())
     nest.anew.require(Index::variable(loop.variable.name, loop.variable.extent), 0, 0);
   return nest;
+}
+
+// Of a part's sum: [part][image][group][y][x][column].
+Index StagedBuilder::sum_offset(const Index& part, const Index& y, const Index& x, const Index& column) const {
+  return ((((part * k_.images + image()) * k_.groups + group()) * k_.height + y) * k_.width + x) * k_.columns +
+         column;
+}
+
+// The epilogue of results that parts were summed up for.
+tile::ScheduledPhase StagedBuilder::sum_of_parts() {
+  constexpr int64_t kPixels = 8, kColumns = 128;  // of a slice
+  tile::ScheduledPhase phase;
+  if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
+  if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
+  tile::ScheduledNest nest;
+  const auto axis = [&](const char* name, int64_t extent, int64_t chunk) {
+    const SliceAxis slices(name, extent, chunk);
+    slices.deal_out(phase);
+    if (slices.chunk() > 1 || slices.extent() == 1) nest.loops.push_back({name, extent});
+  };
+  axis("y", k_.height, 1);
+  axis("x", k_.width, kPixels);
+  axis("c", k_.columns, kColumns);
+  const Index y = Index::variable("y", k_.height), x = Index::variable("x", k_.width),
+              c = Index::variable("c", k_.columns);
+  int sum = builder_.load(sums_, sum_offset(0, y, x, c));
+  for (int64_t part = 1; part < s_.parts; ++part)
+    sum = builder_.sum(sum, builder_.load(sums_, sum_offset(part, y, x, c)));
+  nest.stores = builder_.outputs(k_.result_coords(image(), y, x, group() * k_.columns + c), sum);
+  phase.nests.push_back(std::move(nest));
+  return phase;
 }
 
 tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const TiledAxis::Zone& x,
@@ -237,6 +295,11 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
               c = Index::variable("c", columns.size);
   nest.loops = {{"ry", y.size}, {"rx", x.size}, {"c", columns.size}};
   const int result = builder_.load(tile_, (ry * x_.size + rx) * s_.columns + c);
+  if (s_.parts > 1) {
+    const Index part = Index::variable("part", s_.parts);
+    nest.stores = {{sums_, sum_offset(part, y_.at(y, "ry"), x_.at(x, "rx"), column_.at(columns, "c")), result}};
+    return nest;
+  }
   nest.stores = builder_.outputs(k_.result_coords(image(), y_.at(y, "ry"), x_.at(x, "rx"),
                                                   group() * k_.columns + column_.at(columns, "c")),
                                  result);
@@ -245,14 +308,11 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
 
 void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
   const LinearWorkload& p = *k_.workload;
-  const int rank = static_cast<int>(type_of(p, p.data).shape.size());
-  const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
-  const bool rows_along_terms = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
-  const bool columns_along_terms = !p.weight_constant && (!p.matmul || p.matmul->transpose_b);
-  phase.nests.push_back(panel({{"ry", y_.size}, {"rx", x_.size}}, rows_along_terms, row_panel_,
-                              panel_offset(s_.rows, row_in_tile()), row_element()));
-  phase.nests.push_back(panel({{"c", s_.columns}}, columns_along_terms, column_panel_,
-                              panel_offset(s_.columns, Index::variable("c", s_.columns)), column_element()));
+  const bool weights_along_terms = !p.weight_constant && (!p.matmul || p.matmul->transpose_b);
+  phase.nests.push_back(
+      fill(rows_, {{"ry", y_.size}, {"rx", x_.size}}, data_along_terms_, row_in_tile(), row_element()));
+  phase.nests.push_back(fill(columns_, {{"c", s_.columns}}, weights_along_terms,
+                             Index::variable("c", s_.columns), column_element()));
   phase.nests.push_back(product());
   for (const TiledAxis::Zone& y : y_.zones())
     for (const TiledAxis::Zone& x : x_.zones())
@@ -262,10 +322,18 @@ void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
 Result<tile::ScheduledGraph> StagedBuilder::build() {
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  row_panel_ = builder_.add_scratch(panel_terms() * (s_.rows + spread(s_)));
-  column_panel_ = builder_.add_scratch(panel_terms() * (s_.columns + spread(s_)));
+  const LinearWorkload& p = *k_.workload;
+  const int rank = static_cast<int>(type_of(p, p.data).shape.size());
+  const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
+  data_along_terms_ = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
+  rows_ = panel_of(panel_terms(), s_.rows, data_along_terms_, s_.matrix_units);
+  columns_ = panel_of(panel_terms(), s_.columns, false, s_.matrix_units);  // as products have them
+  if (s_.parts > 1)
+    sums_ = builder_.add_temporary(s_.parts * k_.images * k_.groups * k_.height * k_.width * k_.columns);
+  for (Panel* panel : {&rows_, &columns_}) panel->buffer = builder_.add_scratch(panel->elements());
   tile_ = builder_.add_scratch(s_.rows * s_.columns);
   tile::ScheduledPhase phase;
+  if (s_.parts > 1) phase.grid.push_back({{"part", s_.parts}, 1});
   if (k_.images > 1) phase.grid.push_back({{"image", k_.images}, 1});
   if (k_.groups > 1) phase.grid.push_back({{"group", k_.groups}, 1});
   y_.tiles.deal_out(phase);
@@ -273,7 +341,21 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
   column_.tiles.deal_out(phase);
   add_nests(phase);
   builder_.add_phase(std::move(phase));
+  if (s_.parts > 1) builder_.add_phase(sum_of_parts());
   return builder_.finish();
+}
+
+// What matrix units multiply. Three products of tf32 are as good as one of float32, but for its last bits.
+std::optional<ProductType> units_for(const LinearWorkload& workload, Accuracy accuracy) {
+  if (accuracy == Accuracy::strict) return std::nullopt;
+  const ProductType exact = exact_operands(workload);
+  return exact != ProductType::f32 ? exact : products_of(accuracy);
+}
+
+// So many that every multiprocessor has a tile, as far as the terms suffice.
+int64_t parts_for(const RowKernel& k, int64_t tiles, const Device& target) {
+  const int64_t wanted = std::min(kMostParts, target.workers / std::max<int64_t>(1, tiles));
+  return std::min(wanted, ceil_div(k.depth, kKTile) / kLeastTilesOfPart);
 }
 
 }  // namespace
@@ -286,6 +368,7 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
     return;
   }
   const LinearWorkload& p = workload.value();
+  const std::optional<ProductType> units = units_for(p, accuracy);
   for (Order data : {Order::row_major, Order::channels_last})
     for (Order result : {Order::row_major, Order::channels_last}) {
       Implementation implementation = with_layouts(p, "staged", data, result);
@@ -299,13 +382,13 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
       if (tiles(64) < target.workers) sizes.insert(sizes.begin(), kSmallTile);
       for (int64_t size : sizes) {
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
-        // Three products of tf32 are as good as one of float32, but for its last bits.
-        for (const int matrix_units : {3, 0}) {
-          if (matrix_units != 0 && accuracy == Accuracy::strict) continue;
-          if (matrix_units == 0 && size == kSmallTile) continue;  // fewer results than threads hold
-          implementation.schedule = StagedSchedule{size, size, kKTile, matrix_units};
+        const auto add = [&](int64_t parts, std::optional<ProductType> by) {
+          implementation.schedule = StagedSchedule{size, size, kKTile, parts, by};
           add_once(implementation, found);
-        }
+        };
+        if (units) add(1, units);
+        if (const int64_t parts = parts_for(k, tiles(size), target); units && parts > 1) add(parts, units);
+        if (size != kSmallTile) add(1, std::nullopt);  // else fewer results than threads hold
       }
     }
 }
