@@ -27,6 +27,7 @@ from ._errors import (
     UsageError,
 )
 from ._executable import Executable, OutputDeviation, StepTime, TensorInfo
+from ._korch import GpuArray
 
 __version__ = _version("korch")
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Error",
     "Executable",
     "FileError",
+    "GpuArray",
     "InternalError",
     "Interrupted",
     "InvalidInput",

@@ -21,7 +21,7 @@ from ._model import Example, model_file
 
 @dataclasses.dataclass(frozen=True)
 class TensorInfo:
-    """An input or output: dense, row-major, in the CPU's memory."""
+    """An input or output: dense, row-major."""
 
     name: str
     dtype: str
@@ -67,7 +67,7 @@ class Executable:
     """A network compiled by korch, loaded into this process. Made by korch.compile and korch.load.
 
     Call it with arrays (NumPy's, PyTorch's, anything with the buffer protocol or DLPack), in the order of `inputs` or
-    by name. Threads may call it at once: as many calls as it has instances run, the others wait. After a fork the
+    by name. One for a GPU takes arrays in the CPU's memory, which it copies, or arrays in that of GPU 0. Threads may call it at once: as many calls as it has instances run, the others wait. After a fork the
     child makes an instance of its own by its first call.
     """
 
@@ -129,7 +129,8 @@ class Executable:
         Returns:
             The output, or a tuple of them where there are several or none: `out`'s arrays, or new NumPy arrays.
                 Where extents depend on the data (`outputs` tells their bounds), of the extents that they have: then
-                the beginning of `out`'s memory.
+                the beginning of `out`'s memory. Of inputs in a GPU's memory: korch.GpuArray, for torch.from_dlpack
+                and the like.
 
         Raises:
             InvalidInput: an array does not fit, or holds an index that leaves its axis.

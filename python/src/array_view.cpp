@@ -61,6 +61,12 @@ std::string text_of(nb::handle object) {
   return nb::str(object).c_str();
 }
 
+// Whether its memory is of a device that the buffer protocol does not know.
+bool is_elsewhere(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack_device__")) return false;
+  return nb::cast<int>(nb::object(object.attr("__dlpack_device__")())[0]) != nb::device::cpu::value;
+}
+
 std::string class_name(nb::handle object) {
   return text_of(nb::handle(Py_TYPE(object.ptr())).attr("__name__"));
 }
@@ -99,6 +105,17 @@ const char* numpy_name(DType dtype) {
   }
 }
 
+// Of bf16, which NumPy lacks, and of stored types that of their bits.
+nb::dlpack::dtype dlpack_of(DType stored) {
+  const DType dtype = is_storage(stored) ? carrier(stored) : stored;
+  const nb::dlpack::dtype_code code = dtype == DType::bool_ ? nb::dlpack::dtype_code::Bool
+                                      : is_float(dtype) && dtype != DType::bf16
+                                          ? nb::dlpack::dtype_code::Float
+                                      : is_integer(dtype) && is_signed(dtype) ? nb::dlpack::dtype_code::Int
+                                                                              : nb::dlpack::dtype_code::UInt;
+  return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * size_bytes(dtype)), 1};
+}
+
 ArrayView::ArrayView(nb::handle object, const PlanIo& io, const char* role, Access access,
                      const std::vector<int>& open)
     : io_(io), role_(role) {
@@ -116,7 +133,7 @@ ArrayView::ArrayView(nb::handle object, const PlanIo& io, const char* role, Acce
 }
 
 bool ArrayView::take_buffer(nb::handle object, Access access) {
-  if (!PyObject_CheckBuffer(object.ptr())) return false;
+  if (!PyObject_CheckBuffer(object.ptr()) || is_elsewhere(object)) return false;
   auto owner = std::make_unique<Py_buffer>();
   const int flags = access == Access::write ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
   if (PyObject_GetBuffer(object.ptr(), owner.get(), flags) != 0) {
@@ -144,7 +161,9 @@ void ArrayView::take_dlpack(nb::handle object, Access access) {
   if (!nb::hasattr(object, "__dlpack__"))
     refuse(fmt::format("a {} is given: pass a NumPy array, or anything with DLPack", class_name(object)));
   const auto take = [&](const auto& array) {
-    if (array.device_type() != nb::device::cpu::value)
+    if (array.device_type() == nb::device::cuda::value)
+      gpu_ = static_cast<int>(array.device_id());
+    else if (array.device_type() != nb::device::cpu::value)
       refuse(fmt::format("the {} given for it is not in the CPU's memory: copy it there first",
                          class_name(object)));
     data_ = const_cast<void*>(static_cast<const void*>(array.data()));

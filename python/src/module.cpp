@@ -8,6 +8,7 @@
 
 #include <tuple>
 
+#include "gpu_array.h"
 #include "korch/base/error.h"
 #include "korch/options/option_table.h"
 #include "memory_samples.h"
@@ -123,6 +124,7 @@ NB_MODULE(_korch, m) {
           "needed", [](const Network& n) { return n.code().info.needed; },
           "Sonames of the shared libraries that it loads.")
       .def_prop_ro("plan_json", &Network::plan_json);
+  korch::python::add_gpu_array(m);
   nb::class_<MemorySamples>(m, "MemorySamples", "Notices when memory that should not change is rewritten.")
       .def(nb::init<const std::vector<std::pair<uintptr_t, size_t>>&>(), "regions"_a,
            "Of each (address, bytes) a few bytes are kept; the memory must outlive this.")

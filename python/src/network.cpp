@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "gpu_array.h"
 #include "korch/base/error.h"
 #include "korch/inspect/explain.h"
 #include "korch/package/sources.h"
@@ -70,14 +71,8 @@ nb::object numpy_array(Memory memory, const TensorType& type) {
   const std::vector<size_t> shape(type.shape.begin(), type.shape.end());
   void* data = memory.get();
   const nb::capsule owner(memory.release(), [](void* p) noexcept { std::free(p); });
-  const DType dtype = is_storage(type.dtype) ? carrier(type.dtype) : type.dtype;
-  const nb::dlpack::dtype_code code = dtype == DType::bool_ ? nb::dlpack::dtype_code::Bool
-                                      : is_float(dtype) && dtype != DType::bf16
-                                          ? nb::dlpack::dtype_code::Float
-                                      : is_integer(dtype) && is_signed(dtype) ? nb::dlpack::dtype_code::Int
-                                                                              : nb::dlpack::dtype_code::UInt;
-  const nb::dlpack::dtype dlpack{static_cast<uint8_t>(code), static_cast<uint8_t>(8 * size_bytes(dtype)), 1};
-  return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, dlpack));
+  return nb::cast(
+      nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, dlpack_of(type.dtype)));
 }
 
 std::vector<nb::object> items(nb::handle sequence, const char* role, size_t wanted) {
@@ -91,8 +86,12 @@ std::vector<nb::object> items(nb::handle sequence, const char* role, size_t want
 }
 
 // The caller's arrays during one call: where an input does not lie as the C interface wants it, a copy of it.
+// All are in this process's memory, or all in that of the executable's GPU.
 class Arguments {
  public:
+  // The GPU whose memory they are in.
+  std::optional<int> gpu() const { return gpu_; }
+
   void add_inputs(nb::handle arrays, const LoadedCode& code) {
     for (nb::object& array : items(arrays, "input", code.inputs.size())) {
       const PlanIo& io = code.inputs[inputs_.size()];
@@ -103,6 +102,7 @@ class Arguments {
       const ArrayView& view = hold(std::move(array), io, "input", Access::read, open);
       const int64_t bytes = TensorType{io.type.dtype, view.shape()}.bytes();
       void* data = view.data();
+      require_fit(view, io, "input", code);
       if (!view.is_plain()) {
         copies_.push_back(allocate(static_cast<size_t>(bytes)));
         data = copies_.back().get();
@@ -114,11 +114,13 @@ class Arguments {
     }
   }
 
-  void add_outputs(nb::handle arrays, const std::vector<PlanIo>& ios) {
-    for (nb::object& array : items(arrays, "output", ios.size())) {
-      const PlanIo& io = ios[outputs_.size()];
+  void add_outputs(nb::handle arrays, const LoadedCode& code) {
+    for (nb::object& array : items(arrays, "output", code.outputs.size())) {
+      const PlanIo& io = code.outputs[outputs_.size()];
       results_.append(array);
-      void* data = hold(std::move(array), io, "output", Access::write).data();
+      const ArrayView& view = hold(std::move(array), io, "output", Access::write);
+      require_fit(view, io, "output", code);
+      void* data = view.data();
       require_apart({data, io.type.bytes(), "output", &io});
       outputs_.push_back(data);
     }
@@ -126,6 +128,12 @@ class Arguments {
 
   void make_outputs(const std::vector<PlanIo>& ios) {
     for (const PlanIo& io : ios) {
+      if (gpu_) {
+        GpuMemory memory(*gpu_, static_cast<size_t>(io.type.bytes()));
+        outputs_.push_back(memory.address());
+        results_.append(nb::cast(GpuArray(std::move(memory), io.type, *gpu_)));
+        continue;
+      }
       Memory memory = allocate(static_cast<size_t>(io.type.bytes()));
       outputs_.push_back(memory.get());
       results_.append(numpy_array(std::move(memory), io.type));
@@ -151,6 +159,24 @@ class Arguments {
     return *views_.back();
   }
 
+  // The first array decides in which memory all are.
+  void require_fit(const ArrayView& view, const PlanIo& io, const char* role, const LoadedCode& code) {
+    if (views_.size() == 1) gpu_ = view.gpu();
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorKind::invalid, fmt::format("{} '{}' {}", role, io.name, why));
+    };
+    const auto place = [](std::optional<int> gpu) {
+      return gpu ? fmt::format("the memory of GPU {}", *gpu) : std::string("the CPU's memory");
+    };
+    if (view.gpu() != gpu_)
+      refuse(fmt::format("is in {}, others are in {}: all must be in one", place(view.gpu()), place(gpu_)));
+    if (!gpu_) return;
+    if (!code.is_for_gpu())
+      refuse(fmt::format("is in {}, and the executable is for a CPU: copy it to the CPU first", place(gpu_)));
+    if (*gpu_ != 0) refuse(fmt::format("is in {}, and the executable runs on GPU 0", place(gpu_)));
+    if (!view.is_plain()) refuse("is not row-major without gaps (C-contiguous) and aligned: copy it first");
+  }
+
   void require_apart(const Region& output) {
     const auto start = [](const Region& r) { return reinterpret_cast<uintptr_t>(r.data); };
     const auto end = [&](const Region& r) { return start(r) + static_cast<uintptr_t>(r.size_bytes); };
@@ -162,6 +188,7 @@ class Arguments {
     regions_.push_back(output);
   }
 
+  std::optional<int> gpu_;
   std::vector<std::unique_ptr<ArrayView>> views_;
   std::vector<Memory> copies_;
   std::vector<Region> regions_;
@@ -301,14 +328,19 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
   if (outputs.is_none())
     arguments.make_outputs(code_->outputs);
   else
-    arguments.add_outputs(outputs, code_->outputs);
+    arguments.add_outputs(outputs, *code_);
+  if (arguments.gpu() && step_us != nullptr)
+    throw Error(ErrorKind::usage, "kernels are timed on arrays in the CPU's memory");
   std::vector<Shape> shapes;
   {
     const Lease instance(pool_here());
     {
       const nb::gil_scoped_release release;
-      instance->run_on(arguments.inputs(), arguments.outputs(), step_us,
-                       code_->dimensions.empty() ? nullptr : arguments.input_dims());
+      if (arguments.gpu())
+        instance->run_on_gpu(arguments.inputs(), arguments.outputs());
+      else
+        instance->run_on(arguments.inputs(), arguments.outputs(), step_us,
+                         code_->dimensions.empty() ? nullptr : arguments.input_dims());
     }
     for (size_t o = 0; o < code_->outputs.size(); ++o) shapes.push_back(instance->output_shape(o));
   }

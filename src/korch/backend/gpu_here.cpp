@@ -16,12 +16,11 @@ constexpr int kClock_kHz = 13, kMultiprocessors = 16, kMemoryClock_kHz = 36, kMe
 // Of the row whose name it has most of ("NVIDIA H200" in "NVIDIA H200 NVL"), else of one of its own.
 Device described(const std::string& name, int capability, const auto& attribute) {
   const std::string code = fmt::format("sm_{}", capability);
-  for (const GpuRow& row : kGpus)
-    if (name.starts_with(std::string_view(row.name).substr(0, std::string_view(row.name).find(" 80")))) {
-      Device device = gpu_device(row);
-      device.name = name;
-      return device;
-    }
+  if (const GpuRow* row = gpu_row_of(name)) {
+    Device device = gpu_device(*row);
+    device.name = name;
+    return device;
+  }
   constexpr double kLanes = 128;                     // of a multiprocessor, each a multiply-add per cycle
   constexpr double kL2Bytes_per_cycle = 32;          // of a multiprocessor
   const double clock = attribute(kClock_kHz) / 1e3;  // per us

@@ -197,6 +197,13 @@ std::optional<Device> gpu_named(std::string_view target) {
   return std::nullopt;
 }
 
+const GpuRow* gpu_row_of(std::string_view name) {
+  for (const GpuRow& row : kGpus)
+    if (name.starts_with(std::string_view(row.name).substr(0, std::string_view(row.name).find(" 80"))))
+      return &row;
+  return nullptr;
+}
+
 Device cuda_device() {
   return *gpu_named("sm_90");
 }

@@ -103,6 +103,8 @@ constexpr GpuRow kGpus[] = {
 };
 Device gpu_device(const GpuRow& row);
 std::optional<Device> gpu_named(std::string_view target);  // GpuRow::target
+// The row that a GPU with this name is one of, as "NVIDIA H200 NVL" is of "NVIDIA H200"; null: of none.
+const GpuRow* gpu_row_of(std::string_view name);
 // Of `sm_90`.
 Device cuda_device();
 // Ten times the major, and the minor compute capability of "sm_90": 90; 0 for other codes.

@@ -152,6 +152,12 @@ class Compilation {
                     "measured",
                     chosen.solved.modelled, device_.code),
                 doubts);
+          if (const std::string others = bank->costs_of_other_gpus(); !options_.measure && !others.empty())
+            add(fmt::format("the kernel database has no costs of {} ({}, {} multiprocessors); those that it "
+                            "has are of "
+                            "another GPU and are not used: {}",
+                            device_.name, device_.code, device_.workers, others),
+                doubts);
           for (const std::string& doubt :
                doubts_after_measuring(chosen.solved, graph, columns, device_, database_.get()))
             add(doubt, doubts);

@@ -80,9 +80,12 @@ std::string explain_step(const Plan& plan, size_t number) {
       fmt::format("step {}: {}\n  implementation: {}\n", number, step.label, step.implementation);
   if (!kernel.call.library.empty())
     text += fmt::format("  library call: {} {}\n", kernel.call.library, kernel.call.function);
-  text += fmt::format(
-      "  predicted {:.2f} us (lower bound before measuring {:.2f} us), {:.3g} flops, {:.3g} bytes\n",
-      step.predicted_us, step.bound_us, kernel.flops, kernel.bytes);
+  const std::string word = cost_word(step.cost_from, step.measured);
+  text += fmt::format("  predicted {:.2f} us ({}), {:.3g} flops, {:.3g} bytes\n", step.predicted_us,
+                      step.cost_from == CostFrom::here
+                          ? fmt::format("lower bound before measuring {:.2f} us", step.bound_us)
+                          : fmt::format("{}; lower bound {:.2f} us", word, step.bound_us),
+                      kernel.flops, kernel.bytes);
   for (size_t p = 0; p < kernel.resources.size(); ++p)
     text += fmt::format("  {}: {} blocks of {} threads, {}\n", kernel.phases[p].symbol, kernel.phases[p].grid,
                         kernel.resources[p].threads, describe(kernel.resources[p], plan.report.device));
@@ -224,10 +227,16 @@ std::string resources_text(const Plan& plan) {
 }
 
 std::string steps_text(const Plan& plan) {
-  std::string text = "\nstep  predicted us  kernel\n";
+  const bool any_from_elsewhere = std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
+    return step.cost_from != CostFrom::here;
+  });
+  std::string text =
+      any_from_elsewhere ? "\nstep  predicted us  cost      kernel\n" : "\nstep  predicted us  kernel\n";
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    text += fmt::format("{:4}  {:12.2f}  {}  [{}]\n", i, step.predicted_us, step.label, step.implementation);
+    text += fmt::format("{:4}  {:12.2f}  ", i, step.predicted_us);
+    if (any_from_elsewhere) text += fmt::format("{:8}  ", cost_word(step.cost_from, step.measured));
+    text += fmt::format("{}  [{}]\n", step.label, step.implementation);
     for (const FunctionResources& function : plan.kernels[step.kernel].resources)
       text += fmt::format("                    {}\n", describe(function, plan.report.device));
     if (!step.variants.list.empty())

@@ -84,6 +84,7 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
     dimensions = dimensions_of(*model);
   }
   if (model->api_version >= 6) look_up("korch_threads", &threads);
+  if (model->api_version >= 7) look_up("korch_wait", &wait);
   look_up("korch_output_dims", &output_dims);
   look_up("korch_last_error", &last_error);
   look_up("korch_status_text", &status_text);
@@ -267,13 +268,28 @@ void LoadedExecutable::run_raw(const void* const* inputs, void* const* outputs, 
       code_->run_with != nullptr
           ? code_->run_with(instance_, inputs, outputs, &options)
           : code_->profile(instance_, inputs, outputs, options.step_us, options.observe, options.user);
-  if (status != KORCH_OK) {
-    const std::string detail = code_->last_error(instance_);
-    const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty();
-    throw Error(wrong_dims ? ErrorKind::invalid : kind_of(status),
-                fmt::format("running '{}' failed: {}", info().path,
-                            detail.empty() ? code_->status_text(status) : detail));
-  }
+  if (status != KORCH_OK) fail(status);
+}
+
+void LoadedExecutable::run_on_gpu(const void* const* inputs, void* const* outputs) {
+  korch_run_options options{};
+  options.struct_size = sizeof options;
+  options.on_device = 1;
+  const korch_status begun = code_->run_with(instance_, inputs, outputs, &options);
+  if (begun == KORCH_INVALID_ARGUMENT)
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("extents of '{}' are open: it takes arrays in the CPU's memory alone", info().path));
+  if (begun != KORCH_OK) fail(begun);
+  if (const korch_status ended = code_->wait(instance_); ended != KORCH_OK) fail(ended);
+}
+
+void LoadedExecutable::fail(korch_status status) const {
+  const std::string detail = code_->last_error(instance_);
+  const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty();
+  throw Error(wrong_dims ? ErrorKind::invalid : kind_of(status),
+              fmt::format("running '{}' failed: {}", info().path,
+                          detail.empty() ? code_->status_text(status) : detail));
 }
 
 }  // namespace korch

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/device/device.h"
 #include "korch/package/library.h"
 #include "korch/plan/plan.h"
 #include "korch/runtime/korch.h"
@@ -21,6 +22,8 @@ struct LoadedCode {
   // loaded.
   explicit LoadedCode(ExecutableInfo executable);
 
+  bool is_for_gpu() const { return compute_capability(info.code) != 0; }
+
   ExecutableInfo info;
   Library library;
   const korch_model_info* model = nullptr;
@@ -31,6 +34,7 @@ struct LoadedCode {
   decltype(&korch_profile) profile = nullptr;
   decltype(&korch_run_with) run_with = nullptr;  // since version 5
   decltype(&korch_threads) threads = nullptr;    // since version 6
+  decltype(&korch_wait) wait = nullptr;          // since version 7
   decltype(&korch_output_dims) output_dims = nullptr;
   decltype(&korch_last_error) last_error = nullptr;
   decltype(&korch_status_text) status_text = nullptr;
@@ -85,8 +89,12 @@ class LoadedExecutable {
   // `input_dims`: where dimensions are open, the extents of the inputs (korch_run_options).
   void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr,
               const int64_t* const* input_dims = nullptr);
+  // On addresses in the memory of the executable's GPU, to the end of the run. Error{unsupported} where
+  // extents are open.
+  void run_on_gpu(const void* const* inputs, void* const* outputs);
 
  private:
+  [[noreturn]] void fail(korch_status status) const;
   void check(const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& outputs) const;
   void run_checked(const std::vector<HostTensor>& inputs, std::vector<HostTensor>& outputs,
                    const korch_run_options& options);

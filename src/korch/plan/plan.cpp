@@ -7,6 +7,18 @@
 
 namespace korch {
 
+const char* cost_word(CostFrom from, bool measured) {
+  switch (from) {
+    case CostFrom::here:
+      return measured ? "measured" : "bound";
+    case CostFrom::carried:
+      return "carried";
+    case CostFrom::model:
+      return "modelled";
+  }
+  return "";
+}
+
 rt::VariantCost cost_of(const KernelVariant& variant) {
   rt::VariantCost cost;
   KORCH_ASSERT(variant.shares.size() <= rt::kMostVariantExtents, "too many extents choose a variant");

@@ -73,6 +73,13 @@ struct KernelVariant {
   std::vector<double> measured_us;  // at each of KernelVariants::samples
 };
 
+// Where the cost of a kernel is from: this machine measured it or computed a bound; it was measured
+// elsewhere; it is of a model of the device.
+enum class CostFrom { here, carried, model };
+
+// As people are told: "measured", "bound", "carried", "modelled".
+const char* cost_word(CostFrom from, bool measured);
+
 // As the runtime compares it.
 rt::VariantCost cost_of(const KernelVariant& variant);
 
@@ -95,7 +102,8 @@ struct PlanStep {
   std::vector<PlanPrimitive> wiring;    // one per primitive
   std::vector<std::string> onnx_nodes;  // origins
   double predicted_us = 0;
-  bool measured = false;       // predicted_us was measured, of this kernel alone; otherwise it is a bound
+  bool measured = false;  // predicted_us was measured, of this kernel alone; otherwise it is a bound
+  CostFrom cost_from = CostFrom::here;
   double bound_us = 0;         // the lower bound it had before it was measured
   std::string implementation;  // family, layouts, parameters
   // First the cheapest kernels that could stand in its place, then the cheapest others.

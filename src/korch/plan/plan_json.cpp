@@ -93,6 +93,7 @@ void fields(Like<PlanStep> auto& s, auto&& f) {
       "wiring", s.wiring)("onnx_nodes", s.onnx_nodes)("predicted_us", s.predicted_us)("measured", s.measured)(
       "bound_us", s.bound_us)("limits", s.limits)("rejected", s.rejected);
   f.where(!s.variants.list.empty(), "launches", s.variants);
+  f.where(s.cost_from != CostFrom::here, "cost_from", s.cost_from);
 }
 void fields(Like<StruckKernel> auto& k, auto&& f) {
   f("key", k.key)("kernel", k.kernel)("reason", k.reason);
@@ -122,6 +123,10 @@ void fields(Like<Plan> auto& p, auto&& f) {
 }
 
 constexpr const char* kRoles[] = {"intermediate", "input", "output", "constant"};
+constexpr const char* kCostsFrom[] = {"here", "carried", "model"};
+std::string word(CostFrom from) {
+  return kCostsFrom[static_cast<size_t>(from)];
+}
 std::string word(TensorRole role) {
   return kRoles[static_cast<size_t>(role)];
 }
@@ -143,6 +148,11 @@ bool parse(const std::string& text, Layout* layout) {
 }
 bool parse(const std::string& text, PlanSchedule* schedule) {
   return parse_schedule(text, schedule);
+}
+bool parse(const std::string& text, CostFrom* from) {
+  const auto found = std::find(std::begin(kCostsFrom), std::end(kCostsFrom), text);
+  *from = static_cast<CostFrom>(found - std::begin(kCostsFrom));
+  return found != std::end(kCostsFrom);
 }
 bool parse(const std::string& text, TensorRole* role) {
   const auto found = std::find(std::begin(kRoles), std::end(kRoles), text);
@@ -182,6 +192,7 @@ struct Writer {
       return value;
     }
   }
+  static Json json_of(CostFrom from) { return word(from); }
   static Json json_of(const Device& device) { return Json::parse(to_text(device)); }
   template <typename T>
   static Json json_of(const std::optional<T>& value) {
@@ -221,6 +232,9 @@ struct Reader {
       fields(value, Reader{json});
     else
       json.get_to(value);
+  }
+  static void read(const Json& json, CostFrom& from) {
+    if (!parse(json.get<std::string>(), &from)) throw std::runtime_error("unknown origin of a cost");
   }
   static void read(const Json& json, Device& device) { device = device_from_text(json.dump()); }
   template <typename T>

@@ -90,15 +90,15 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"measured", "how many of the kernels were measured"}, r.measured);
   visit(F{"solves", "searches, relaxations and solutions of the program"}, r.solves);
   visit(F{"cuts", "rows of the program at the end"}, r.cuts);
-  visit(
-      F{"solver_s", "seconds in all solves, without measuring; a replayed plan has those of its first time"},
-      r.solver_s);
+  visit(F{"solver_s",
+          "seconds in all solves, without measuring; a replayed plan has those of its first time; 0: nothing "
+          "was measured"},
+        r.solver_s);
   visit(F{"bound_violations", "kernels measured below their bound: each voids the certificate"},
         r.bound_violations);
   visit(F{"certified", "all chosen kernels measured, bounds valid, optimality proven"}, r.certified);
-  visit(
-      F{"bounds", "analytic, or learned: then the certificate rests on the measured kernels of each kind"},
-      r.bounds);
+  visit(F{"bounds", "analytic, or learned: then the certificate rests on the measured kernels of each kind"},
+        r.bounds);
   visit(F{"learned_violations", "kernels measured below the bound learned from their kind until then"},
         r.learned_violations);
   visit(F{"rules", "rewrite rules that were tried; none: no alternatives"}, r.rules);
@@ -106,9 +106,8 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"alternatives_used", "those that the plan computes"}, r.alternatives_used);
   visit(F{"alternative_constant_bytes", "constants that only alternatives need, while compiling"},
         r.alternative_constant_bytes);
-  visit(
-      F{"special_value_limits", "where the plan may not keep NaN, infinities, huge or subnormal numbers"},
-      r.special_value_limits);
+  visit(F{"special_value_limits", "where the plan may not keep NaN, infinities, huge or subnormal numbers"},
+        r.special_value_limits);
   visit(F{"pruned", "candidates, kernels and alternatives left out, by the rule that did it"}, r.pruned);
   visit(F{"limits", "limits that were reached, and what was left out"}, r.limits);
   visit(F{"refused", "kernels that do not exist, by reason"}, r.refused);

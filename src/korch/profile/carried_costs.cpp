@@ -14,32 +14,54 @@ std::string name_of(const CostConditions& kernel) {
                      kernel.footprint_bytes);
 }
 
-bool is_of(const Device& device, Database& database, const std::string& hash) {
+// Nothing where it is of another version, or damaged: a miss.
+std::optional<Device> device_of(Database& database, const std::string& hash) {
   const std::optional<Hash> key = hash_from_hex(hash);
   const std::optional<std::string> text = key ? database.get_text(*key) : std::nullopt;
-  if (!text) return false;
   try {
-    const Device measured = device_from_text(*text);
-    return measured.kind == device.kind && measured.name == device.name && measured.code == device.code &&
-           measured.workers == device.workers;
-  } catch (const Error&) {  // of another version, or damaged: a miss
-    return false;
+    return text ? std::optional(device_from_text(*text)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
   }
+}
+
+bool is_one_kind(const Device& a, const Device& b) {
+  if (a.name == b.name) return true;
+  const GpuRow* row = a.is_gpu() ? gpu_row_of(a.name) : nullptr;
+  return row != nullptr && row == gpu_row_of(b.name);
+}
+
+bool is_like(const Device& a, const Device& b) {
+  return a.kind == b.kind && a.code == b.code && a.workers == b.workers && is_one_kind(a, b);
 }
 
 }  // namespace
 
 CarriedCosts::CarriedCosts(Database& database, const Device& device) {
-  std::map<std::string, bool> is_ours;  // by the device's hash
+  std::map<std::string, std::optional<Device>> devices;  // by their hashes
   for (const Hash& key : database.described_costs()) {
     const std::optional<CostConditions> row = database.get_conditions(key);
     if (!row || row->protocol != kCostProtocol || !row->part.empty()) continue;
-    const auto [known, is_new] = is_ours.try_emplace(row->device);
-    if (is_new) known->second = is_of(device, database, row->device);
-    if (!known->second) continue;
+    const auto [known, is_new] = devices.try_emplace(row->device);
+    if (is_new) known->second = device_of(database, row->device);
+    const std::optional<Device>& measured = known->second;
+    if (!measured) continue;
+    if (!is_like(*measured, device)) {
+      if (measured->is_gpu() && device.is_gpu())
+        ++others_[fmt::format("{} ({}, {} multiprocessors)", measured->name, measured->code,
+                              measured->workers)];
+      continue;
+    }
     if (const std::optional<Cost> cost = database.get_cost(key))
       rows_.emplace(name_of(*row), CostRow{key, *cost, *row});
   }
+}
+
+std::string CarriedCosts::of_other_gpus() const {
+  std::string text;
+  for (const auto& [gpu, count] : rows_.empty() ? others_ : decltype(others_)())
+    text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", count, gpu);
+  return text;
 }
 
 std::optional<Cost> CarriedCosts::find(const CostConditions& kernel,

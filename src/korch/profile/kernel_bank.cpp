@@ -163,10 +163,25 @@ CostConditions KernelBank::conditions_of(const KernelRequest& request) const {
   return conditions;
 }
 
+const CarriedCosts& KernelBank::carried() {
+  if (!carried_) carried_.emplace(*database_, target_);
+  return *carried_;
+}
+
+std::string KernelBank::costs_of_other_gpus() {
+  return database_ == nullptr ? "" : carried().of_other_gpus();
+}
+
+CostFrom KernelBank::cost_from(const KernelRequest& request) {
+  const Result<BuiltKernel>* built = find(request.key);
+  if (built != nullptr && built->ok() && built->value().cost) return CostFrom::here;
+  if (carried_cost(request)) return CostFrom::carried;
+  return has_model() ? CostFrom::model : CostFrom::here;
+}
+
 std::optional<Cost> KernelBank::carried_cost(const KernelRequest& request) {
   if (database_ == nullptr) return std::nullopt;
-  if (!carried_) carried_.emplace(*database_, target_);
-  return carried_->find(conditions_of(request), [&]() -> std::string {
+  return carried().find(conditions_of(request), [&]() -> std::string {
     const Result<Spec>& known = spec(request);
     return known ? print(*known.value()) : "";
   });

@@ -61,6 +61,10 @@ class KernelBank {
 
   // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
   std::optional<Cost> carried_cost(const KernelRequest& request);
+  // CarriedCosts::of_other_gpus.
+  std::string costs_of_other_gpus();
+  // Of a kernel that has a cost which is no bound.
+  CostFrom cost_from(const KernelRequest& request);
   // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
   // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }
@@ -93,6 +97,7 @@ class KernelBank {
   Result<BuiltKernel> with_resources(BuiltKernel built) const;
   Hash object_key(const BuiltKernel& built) const;
   Meter& meter();
+  const CarriedCosts& carried();  // of the database
   std::string types_of(const KernelRequest& request) const;
   Hash cost_key(const KernelRequest& request, const BuiltKernel& built) const;
   // The conditions that the request tells.

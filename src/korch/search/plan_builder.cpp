@@ -215,6 +215,7 @@ class PlanMaker {
     step.kernel = kernel_index(column);
     step.predicted_us = c.cost_us;
     step.measured = c.measured;
+    step.cost_from = cost_from(column);
     step.bound_us = info.bound_us;
     for (int input : c.inputs) step.inputs.push_back(tensor_of_.at(columns_.tensors[input]));
     if (info.kind == ColumnInfo::Kind::kernel) {
@@ -309,6 +310,11 @@ class PlanMaker {
     return values;
   }
 
+  CostFrom cost_from(int column) const {
+    if (!columns_.problem.columns[column].measured) return CostFrom::here;
+    return bank_.cost_from(kernel_request(graph_, columns_, column));
+  }
+
   // Other kernels that make the same Values and perhaps more, in whatever layout.
   std::vector<RejectedKernel> rejected_for(int column) const {
     if (columns_.infos[column].kind != ColumnInfo::Kind::kernel) return {};
@@ -322,7 +328,9 @@ class PlanMaker {
       if (!std::includes(made_[other].begin(), made_[other].end(), wanted.begin(), wanted.end())) continue;
       if (!std::isfinite(c.cost_us)) continue;  // refused while building, or the budget ended before its turn
       std::string what = operators_text(graph_, columns_.candidates[info.candidate].nodes);
-      what += " " + to_string(info.implementation) + (c.measured ? "" : " (bound)");
+      what += " " + to_string(info.implementation);
+      const char* word = cost_word(cost_from(other), c.measured);
+      if (word != std::string_view("measured")) what += fmt::format(" ({})", word);
       const std::set<int> read = values_read(other);
       const bool same_inputs = std::includes(given.begin(), given.end(), read.begin(), read.end());
       found.push_back({std::move(what), c.cost_us, same_inputs});

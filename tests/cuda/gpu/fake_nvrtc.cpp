@@ -1,7 +1,9 @@
 // A compiler for GPUs that makes no code: for tests that run kernels on the emulator alone, where NVRTC would
-// take most of the time. Its images have the functions of the text, each of one instruction.
+// take most of the time. Its images have the functions of the text, each of one instruction. It refuses a
+// text that has what KORCH_FAKE_NVRTC_REFUSES says, and is 12.N for KORCH_FAKE_NVRTC_VERSION=N.
 #include <elf.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -72,8 +74,18 @@ class Image {
   std::string content_, names_;
 };
 
+struct Program {
+  std::string image;
+  bool is_refused = false;
+};
+
+constexpr char kRefusal[] = "kernel.cu(1): error: refused by the test";
+
+Program& program_of(void* program) {
+  return *static_cast<Program*>(program);
+}
 std::string& image_of(void* program) {
-  return *static_cast<std::string*>(program);
+  return program_of(program).image;
 }
 
 }  // namespace
@@ -82,27 +94,31 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 12;
-  *minor = 9;
+  const char* version = std::getenv("KORCH_FAKE_NVRTC_VERSION");
+  *minor = version == nullptr ? 9 : std::atoi(version);
   return 0;
 }
 int nvrtcCreateProgram(void** program, const char* text, const char*, int, const char* const*,
                        const char* const*) {
-  *program = new std::string(Image(functions_of(text)).bytes());
+  const char* refused = std::getenv("KORCH_FAKE_NVRTC_REFUSES");
+  *program = new Program{Image(functions_of(text)).bytes(),
+                         refused != nullptr && std::strstr(text, refused) != nullptr};
   return 0;
 }
-int nvrtcCompileProgram(void*, int, const char* const*) {
-  return 0;
+int nvrtcCompileProgram(void* program, int, const char* const*) {
+  return program_of(program).is_refused ? 6 : 0;
 }
 int nvrtcDestroyProgram(void** program) {
-  delete static_cast<std::string*>(*program);
+  delete static_cast<Program*>(*program);
   return 0;
 }
-int nvrtcGetProgramLogSize(void*, size_t* size) {
-  *size = 1;
+int nvrtcGetProgramLogSize(void* program, size_t* size) {
+  *size = program_of(program).is_refused ? sizeof kRefusal : 1;
   return 0;
 }
-int nvrtcGetProgramLog(void*, char* log) {
-  *log = 0;
+int nvrtcGetProgramLog(void* program, char* log) {
+  std::memcpy(log, program_of(program).is_refused ? kRefusal : "",
+              program_of(program).is_refused ? sizeof kRefusal : 1);
   return 0;
 }
 int nvrtcGetCUBINSize(void* program, size_t* size) {

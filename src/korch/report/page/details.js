@@ -29,8 +29,10 @@ function numbers(plan, step) {
   const add = (name, value) => rows.push(element("dt", "", name), element("dd", "", value));
   if (step.run_us !== undefined) add("run in the plan", `${timeText(step.run_us)} (${percentText(step.run_us / plan.total)})`);
   const share = step.run_us === undefined ? ` (${percentText(step.us / plan.total)})` : "";
-  add(step.measured ? "measured alone" : "lower bound", timeText(step.us) + share);
-  if (step.measured && step.bound_us > 0) add("bound before measuring", timeText(step.bound_us));
+  const words = {measured: "measured alone", bound: "lower bound", carried: "measured elsewhere", modelled: "by a model"};
+  add(words[step.cost], timeText(step.us) + share);
+  if (step.cost !== "bound" && step.bound_us > 0)
+    add(step.measured ? "bound before measuring" : "lower bound", timeText(step.bound_us));
   const peak = plan.device.flops_per_us;
   if (step.flops > 0) {
     const ofPeak = peak > 0 ? `, ${percentText(step.flops / step.time / peak)} of peak` : "";

@@ -35,6 +35,8 @@ function prepare(plan) {
   plan.total = d3.sum(plan.steps, (step) => step.time) || 1;
   const measured = plan.steps.filter((step) => step.measured).length;
   plan.someMeasured = measured > 0;
+  const carried = plan.steps.filter((step) => step.cost === "carried").length;
+  const modelled = plan.steps.filter((step) => step.cost === "modelled").length;
   plan.allMeasured = measured === plan.steps.length;
   plan.timeKind = plan.wasRun
     ? "measured while the whole plan ran"
@@ -42,7 +44,9 @@ function prepare(plan) {
       ? "measured while compiling, each kernel alone"
       : plan.someMeasured
         ? `measured while compiling, each kernel alone; ${plan.steps.length - measured} steps by a lower bound (paler)`
-        : "lower bounds: nothing was measured while compiling";
+        : carried + modelled > 0
+          ? `nothing was measured while compiling: ${carried} steps by measurements elsewhere, ${modelled} by a model`
+          : "lower bounds: nothing was measured while compiling";
   return plan;
 }
 
