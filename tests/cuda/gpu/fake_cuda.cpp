@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -44,8 +46,13 @@ struct Recorded {
 };
 using Graph = std::vector<Recorded>;
 
+// KORCH_EMULATOR_CHECKS: kernels given as text run with every access checked, and a mistake is a fault.
+bool wants_checks() {
+  return std::getenv("KORCH_EMULATOR_CHECKS") != nullptr;
+}
+
 struct Driver {
-  Emulator emulator;
+  Emulator emulator{wants_checks() ? Checks::memory : Checks::none};
   std::vector<std::unique_ptr<Module>> modules;
   std::vector<std::unique_ptr<Graph>> graphs;
   Graph* captured = nullptr;
@@ -60,9 +67,16 @@ Driver& driver() {
 
 int run(const Recorded& launch) {
   if (driver().failed) return kLaunchFailed;
+  Emulator& emulator = driver().emulator;
   try {
-    driver().emulator.run(launch.function, launch.blocks, launch.threads, launch.arguments);
-    return 0;
+    if (emulator.checks() && launch.arguments.size() > 2)  // the status is the last but one (print_cuda.h)
+      emulator.set_roles(launch.arguments[launch.arguments.size() - 2], 0, 0);
+    emulator.run(launch.function, launch.blocks, launch.threads, launch.arguments);
+    if (!emulator.checks() || emulator.checker().findings().empty()) return 0;
+    for (const Finding& finding : emulator.checker().findings())
+      std::fprintf(stderr, "emulated GPU: %s\n", finding.text.c_str());
+    driver().failed = true;
+    return kLaunchFailed;
   } catch (const Error&) {
     driver().failed = true;
     return kLaunchFailed;
@@ -194,7 +208,7 @@ int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
   return 0;
 }
 int cuMemsetD32Async(uint64_t pointer, unsigned word, size_t count, void*) {
-  for (size_t i = 0; i < count; ++i) std::memcpy(reinterpret_cast<char*>(pointer) + 4 * i, &word, 4);
+  for (size_t i = 0; i < count; ++i) driver().emulator.to_device(pointer + 4 * i, &word, 4);
   return 0;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
@@ -203,13 +217,12 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
 int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void*) {
   return cuMemcpyDtoH_v2(to, from, bytes);
 }
-int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) {
+  driver().emulator.to_device(to, reinterpret_cast<const void*>(from), bytes);
   return 0;
 }
-int cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-  return 0;
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void*) {
+  return cuMemcpyDtoD_v2(to, from, bytes);
 }
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, void*, void** parameters, void**) {
