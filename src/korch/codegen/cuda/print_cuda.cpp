@@ -230,8 +230,16 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
     return memory;
   }
 
+  // Whether threads meet in memory of the block, or slices follow one another: then the next slice has to
+  // wait. Others could as well run in blocks of their own.
+  bool slices_meet() const {
+    return !places_.shared.empty() || !places_.workspace.empty() || nests_.uses_parts() ||
+           std::any_of(phase_.grid.begin(), phase_.grid.end(),
+                       [](const GridVariable& variable) { return variable.ordered; });
+  }
+
   // None where the next nest, in the same loops, touches nothing that was written since the last one, and
-  // writes nothing that was read.
+  // writes nothing that was read; nor after the last one, where slices do not meet.
   void barrier_after(size_t number) {
     since_barrier_.add(accesses(graph_, phase_.nests[number]));
     if (number + 1 < phase_.nests.size() && phase_.nests[number + 1].around == phase_.nests[number].around) {
@@ -240,6 +248,7 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
           !meet(since_barrier_.read, next.written))
         return;
     }
+    if (number + 1 == phase_.nests.size() && phase_.nests[number].around.empty() && !slices_meet()) return;
     emitter_.line("__syncthreads();");
     since_barrier_ = {};
   }
