@@ -1,5 +1,4 @@
 """Puts the results of a visit into docs/results/cuda.md, as a section that the next visit's replaces."""
-import json
 import os
 import re
 
@@ -7,13 +6,14 @@ import seal
 import table
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "results", "cuda.md")
-HEADING = "## Last visit: prepared kernels, ceilings, PyTorch"
+HEADINGS = {"part1": "## Last visit: prepared kernels, ceilings, PyTorch",
+            "part2": "## Last visit: networks compiled on the GPU"}
 
 
 def land(args):
     info = seal.check(args.dir)
-    with open(os.path.join(args.results, "part1.json")) as f:
-        state = json.load(f)
+    part, state = table.state_of(args.results)
+    heading = HEADINGS[part]
     if state["hash"] != info["hash"]:
         print("%s is of %s, but %s was prepared as %s: land it with the folder that was carried" % (
             args.results, state["hash"][:12], args.dir, info["hash"][:12]))
@@ -29,9 +29,9 @@ def land(args):
     if os.path.exists(page):
         with open(page) as f:
             before = f.read()
-    before = re.sub(r"\n*" + re.escape(HEADING) + r"\n.*?(?=\n#{1,2} |\Z)", "", before, flags=re.S).rstrip("\n")
-    section = HEADING + "\n\n" + table.of(args.dir, args.results)
+    before = re.sub(r"\n*" + re.escape(heading) + r"\n.*?(?=\n#{1,2} |\Z)", "", before, flags=re.S).rstrip("\n")
+    section = heading + "\n\n" + table.of(args.dir, args.results)
     with open(page, "w") as f:
         f.write((before + "\n\n" if before else "") + section)
-    print("%s: section '%s'" % (page, HEADING.lstrip("# ")))
+    print("%s: section '%s'" % (page, heading.lstrip("# ")))
     return 0

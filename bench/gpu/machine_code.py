@@ -6,13 +6,15 @@
 MODEL: bundled ones (korch model --list) or .onnx files; all bundled ones. Prints a table; ends with 1 where all of
 them together miss a bar.
 
-    wide      functions with maps of float32 whose elements lie one behind the other load and store 16 bytes at a time
+    wide      functions with maps of float32 whose elements lie one behind the other load and store 16 bytes at a time;
+              of maps in which each thread of a block has four points
     HMMA      each product on matrix units has them in its innermost loop, and does not multiply by FFMA there
     spills    functions that move registers to memory; products never do
     occupancy threads that a multiprocessor holds over those that it could hold, of functions with products and of maps
 """
 import argparse
 import json
+import math
 import os
 import re
 import struct
@@ -24,6 +26,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CUDA_MACHINE = 190  # of an ELF file
 UNSUPPORTED, SKIPPED = 4, 77  # exit codes: of korch, of a test that was skipped
 LEAST_WIDE = 0.95
+LEAST_POINTS = 4 * 256  # of a block: each thread has four
 LEAST_WITHOUT_SPILLS = 0.99
 LEAST_OCCUPANCY = {"product": 0.25, "map": 0.50}
 MOST_FFMA_SHARE = 0.1  # of the multiplications in a loop with HMMA: what a prologue computes
@@ -125,8 +128,11 @@ def wide_maps(phase, types):
             continue
         if any(types.get(name) != "f32" for name, _ in written + read):
             continue
-        for name, extent in re.findall(r"(\w+) in (\d+)", head):
-            if int(extent) % 4 == 0 and all(runs_along(offset, name) for _, offset in written):
+        extents = [(name, int(extent)) for name, extent in re.findall(r"(\w+) in (\d+)", head)]
+        if math.prod(extent for _, extent in extents) < LEAST_POINTS:
+            continue
+        for name, extent in extents:
+            if extent % 4 == 0 and all(runs_along(offset, name) for _, offset in written):
                 stores = stores or any(not buffer.startswith("s") for buffer, _ in written)
                 loads = loads or any(not buffer.startswith("s") and runs_along(offset, name) for buffer, offset in read)
     return loads, stores

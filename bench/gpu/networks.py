@@ -78,7 +78,8 @@ class Networks:
         with torch.no_grad():
             return [tensor.double().cpu() for tensor in net(*inputs)]
 
-    def measure(self, name, batch, tf32, way):
+    def graph(self, name, batch, tf32, way):
+        """The network as a CUDA Graph, its results after a replay, and those of float32."""
         torch, net, inputs, known = self.module(name, batch)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
         torch.backends.cudnn.benchmark = True
@@ -96,6 +97,12 @@ class Networks:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, stream=stream):
                 result = run(*inputs)
+        return graph, result, known
+
+    def measure(self, name, batch, tf32, way):
+        torch = modules()[1]
+        graph, result, known = self.graph(name, batch, tf32, way)
+        with torch.no_grad():
             times = []
             for _ in range(3 + REPLAYS):
                 start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))

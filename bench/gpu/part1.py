@@ -1,4 +1,4 @@
-"""The part on the GPU's machine: phases one after the other, each a process of its own that appends to a file of its own.
+"""The parts on the GPU's machine: phases one after the other, each a process of its own that appends to a file of its own.
 
 A phase is a module with `items(args)`, which gives (name, function) pairs; what a function returns is a line of the file, and
 so is what it raises. A process that ends early or is silent for too long is started again behind the item that it was at.
@@ -15,8 +15,10 @@ import traceback
 import seal
 import table
 
-# Phase: seconds of all its items together, seconds of silence after which an item has failed. 410 s in all.
-PHASES = {"probe": (30, 20), "ceilings": (60, 30), "executables": (50, 40), "kernels": (130, 20), "networks": (140, 90)}
+# Phase: seconds of all its items together, seconds of silence after which an item has failed. At most 410 s in all.
+PARTS = {"part1": {"probe": (30, 20), "ceilings": (60, 30), "executables": (50, 40), "kernels": (130, 20),
+                   "networks": (140, 90)},
+         "part2": {"probe": (30, 20), "measured": (210, 90), "versus": (130, 90), "ncu": (40, 40)}}
 MOST_BYTES = 16 << 20  # of a file that comes back
 FATAL = 3              # exit code: the device is lost to this process, another may go on
 
@@ -100,12 +102,13 @@ def watch(process, path, until, silence):
 
 def run_one(args, phase, log):
     """All of a phase, in as many processes as it takes."""
-    seconds, silence = args.limits[phase], PHASES[phase][1] * args.patience
+    seconds, silence = args.limits[phase], PARTS[args.verb][phase][1] * args.patience
     path = os.path.join(args.results, phase + ".jsonl")
     start, first, told, why = time.monotonic(), 0, "", ""
     while True:
         command = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "visit"), "phase", args.dir,
-                   "--results", args.results, "--libcuda", args.libcuda, "--phase", phase, "--first", str(first)]
+                   "--results", args.results, "--libcuda", args.libcuda, "--phase", phase, "--first", str(first),
+                   *(["--korch", args.korch] if args.korch else [])]
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         why = watch(process, path, start + seconds, min(silence, seconds))
         rows = lines_of(path)
@@ -138,20 +141,20 @@ def run(args):
     if os.listdir(args.results):
         print("%s is not empty" % args.results)
         return 1
-    args.limits = {phase: limits[0] * args.patience for phase, limits in PHASES.items()}
+    args.limits = {phase: limits[0] * args.patience for phase, limits in PARTS[args.verb].items()}
     for given in filter(None, args.deadlines.split(",")):
         phase, seconds = given.split("=")
         args.limits[phase] = float(seconds)
     state = {"hash": info["hash"], "date": datetime.date.today().isoformat(), "phases": [],
-             "command": "bench/gpu/visit part1", "emulated": args.libcuda != "libcuda.so.1"}
+             "command": "bench/gpu/visit " + args.verb, "emulated": args.libcuda != "libcuda.so.1"}
 
     def write_state():
-        with open(os.path.join(args.results, "part1.json"), "w") as f:
+        with open(os.path.join(args.results, args.verb + ".json"), "w") as f:
             json.dump(state, f, indent=1)
 
     write_state()
     with open(os.path.join(args.results, "log.txt"), "w") as log:
-        for phase in PHASES:
+        for phase in PARTS[args.verb]:
             print("%s, at most %g s" % (phase, args.limits[phase]), flush=True)
             state["phases"].append(run_one(args, phase, log))
             write_state()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import carried
 import land
 import seal
 from networks import NETWORKS
@@ -14,10 +15,11 @@ from networks import NETWORKS
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GPU = os.path.join(ROOT, "bench", "gpu")
 SCRIPTS = ["visit", "part1.py", "seal.py", "table.py", "cuda_driver.py", "probe.py", "ceilings.py", "kernels.py",
-           "executables.py", "networks.py"]
+           "executables.py", "networks.py", "carried.py", "measured.py", "versus.py", "ncu.py"]
 # Whole executables that are carried: what there is room for.
 EXECUTABLES = ["mobilenet_v2_224", "candy_224"]
 
+TINY = os.path.join(ROOT, "tests", "cuda", "gpu", "tiny.textproto")
 PATIENCE = 20  # of a rehearsal: clang compiles every kernel, and the machine may be busy
 
 
@@ -48,6 +50,12 @@ def make(args, architectures, models, *limits):
     shutil.copy(os.path.join(ROOT, "bench", "onnx_to_torch.py"), os.path.join(args.dir, "bench"))
     for name in ["fill_weights.py"] + [network + ".skeleton.onnx" for network in NETWORKS]:
         shutil.copy(os.path.join(ROOT, "models", name), os.path.join(args.dir, "models"))
+
+
+def choose_compiled(args, names):
+    """What part2 compiles there."""
+    with open(os.path.join(args.dir, "compiled.json"), "w") as f:
+        json.dump(names, f)
 
 
 def pack(source, target):
@@ -103,8 +111,19 @@ def prepare(args):
     make(args, "sm_80,sm_90", args.models)
     for model in EXECUTABLES:
         make_executable(args, model)
+    choose_compiled(args, [network + ".skeleton.onnx" for network in NETWORKS])
+    if not carried.pack(args.portable, os.path.join(args.dir, carried.FOLDER)):
+        print("part2 compiles nothing: %s is not built (cmake --preset no-cpu, cmake --build --preset no-cpu)" % args.portable)
     finish(args)
     return 0
+
+
+def make_tiny(args):
+    """A network that the emulator measures in seconds."""
+    with open(TINY) as f, open(os.path.join(args.dir, "models", "tiny.onnx"), "wb") as onnx:
+        subprocess.run(["protoc", "-I", os.path.join(ROOT, "src", "korch", "onnx"), "--encode=korch.onnx.proto.ModelProto",
+                        "onnx.proto"], stdin=f, stdout=onnx, check=True)
+    choose_compiled(args, ["tiny.onnx"])
 
 
 def rehearse(args):
@@ -112,15 +131,22 @@ def rehearse(args):
     models = "cases,mobilenet_v2_224" if args.models == "all" else args.models
     make(args, "emulated", models, "--most-elements", "300000", "--most-flops", "3e6", "--most-kernels", "12")
     make_executable(args, EXECUTABLES[0], "--emulation")
+    make_tiny(args)
     finish(args)
-    library = os.path.abspath(os.path.join(args.programs, "libfake_cuda.so"))
-    part1 = subprocess.run([sys.executable, os.path.join(args.dir, "bench", "gpu", "visit"), "part1", args.dir, "--results",
-                            args.results, "--libcuda", library, "--deadlines", args.deadlines,
-                            "--patience", str(PATIENCE)])
     args.page = args.page or os.path.join(args.dir, "results", "page.md")
-    if part1.returncode != 0 or land.land(args) != 0:
+    return rehearse_part(args, "part1", args.results) or rehearse_part(args, "part2", os.path.join(args.dir, "results2"))
+
+
+def rehearse_part(args, part, results):
+    library = os.path.abspath(os.path.join(args.programs, "libfake_cuda.so"))
+    korch = os.path.abspath(os.path.join(args.programs, "..", "..", "tools", "korch"))
+    done = subprocess.run([sys.executable, os.path.join(args.dir, "bench", "gpu", "visit"), part, args.dir, "--results",
+                           results, "--libcuda", library, "--deadlines", args.deadlines, "--patience", str(PATIENCE),
+                           "--korch", korch])
+    args.results = results
+    if done.returncode != 0 or land.land(args) != 0:
         return 1
-    with open(os.path.join(args.results, "part1.json")) as f:
+    with open(os.path.join(results, part + ".json")) as f:
         phases = json.load(f)["phases"]
     bad = [p["phase"] for p in phases if p["failed"] or p["cut"] or p["done"] != p["items"]]
     if bad:

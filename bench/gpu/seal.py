@@ -10,8 +10,8 @@ def files_of(folder):
     """Relative names, sorted; without the results, the seal and what Python leaves."""
     found = []
     for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name != "__pycache__" and os.path.join(root, name) !=
-                      os.path.join(folder, "results")]
+        folders[:] = [name for name in folders if name != "__pycache__" and
+                      not (root == folder and name.startswith("results"))]
         found += [os.path.relpath(os.path.join(root, name), folder) for name in names]
     return sorted(name for name in found if name != "visit.json")
 

@@ -95,9 +95,48 @@ def networks(results):
     return lines
 
 
+def compiled(results):
+    """What part2 made, and how fast it is."""
+    rows = rows_of(results, "measured")
+    lines = ["| network, kernels measured here | kernels | measured | steps | sum of costs, us | run whole, us | verified |",
+             "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        if "measured" in row:
+            lines.append("| %s | %d | %d | %d | %.1f | %.1f | %s |" % (
+                row["name"], row["kernels"], row["measured"], row["steps"], row["predicted_us"], row["whole_us"],
+                "yes" if row["verified"] else "no"))
+        else:
+            lines.append("| %s | %s | | | | | |" % (row["name"], row.get("absent", row.get("error"))))
+    lines += ["", "| in turns, batch 1, float32 | korch, us | PyTorch eager, us | torch.compile, us | best of theirs / korch |",
+              "|---|---|---|---|---|"]
+    for row in rows_of(results, "versus"):
+        if "korch_us" in row:
+            cells = ["%.1f" % row[key] if key in row else row["note"] for key in ("korch_us", "eager_us", "compiled_us")]
+            lines.append("| %s | %s | %s |" % (row["name"], " | ".join(cells),
+                                               "%.2f" % row["ratio"] if "ratio" in row else ""))
+        else:
+            lines.append("| %s | %s | | | |" % (row["name"], row.get("absent", row.get("error"))))
+    for row in rows_of(results, "ncu"):
+        for launch in row.get("longest", []):
+            lines.append("- %s, launch %d: %s" % (row["name"], launch["launch"], ", ".join(
+                "%s %.1f" % (key, value) for key, value in launch.items() if key != "launch")))
+        if "longest" not in row:
+            lines.append("- %s under ncu: %s" % (row["name"], row.get("absent", row.get("error"))))
+    return lines
+
+
+def state_of(results):
+    """Of part1 or part2, whichever these results are of."""
+    for part in ("part1", "part2"):
+        path = os.path.join(results, part + ".json")
+        if os.path.exists(path):
+            with open(path) as f:
+                return part, json.load(f)
+    raise SystemExit("%s holds no results of a visit" % results)
+
+
 def of(folder, results):
-    with open(os.path.join(results, "part1.json")) as f:
-        state = json.load(f)
+    part, state = state_of(results)
     device = {row["name"]: row for row in rows_of(results, "probe")}
     gpu = device.get("device", {})
     clocks = device.get("clocks", {}).get("text", "").splitlines()
@@ -106,7 +145,10 @@ def of(folder, results):
         lines.append("Clocks: " + clocks[-1] + ".")
     if state["emulated"]:
         lines.append("Played by the emulator: times mean nothing.")
-    lines += ["", *("- " + phase_line(p) for p in state["phases"]), "", *ceilings(results), "", *executables(results), "",
+    lines += ["", *("- " + phase_line(p) for p in state["phases"]), ""]
+    if part == "part2":
+        return "\n".join(lines + compiled(results)) + "\n"
+    lines += [*ceilings(results), "", *executables(results), "",
               *kernels(folder, results), "",
               *networks(results)]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
     visit_test.py FOLDER-OF-PROGRAMS
 """
+import argparse
 import gzip
 import json
 import os
@@ -16,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path.insert(0, os.path.join(ROOT, "bench", "gpu"))
 sys.dont_write_bytecode = True
 
+import carried  # noqa: E402
 import seal  # noqa: E402
 
 VISIT = os.path.join(ROOT, "bench", "gpu", "visit")
@@ -57,6 +59,14 @@ def rehearsal(folder):
     expect("ran and are right" in read(folder, "results", "page.md"), "the page tells it")
     names = os.listdir(os.path.join(folder, "results"))
     expect(len(set(names) - {"page.md"}) <= 8, "at most 8 files come back: %s" % names)
+    second = os.path.join(folder, "results2")
+    made, = rows(second, "measured")
+    expect(made["measured"] > 0 and made["verified"] and made["whole_us"] > 0, "a network is compiled there: %s" % made)
+    ran, = rows(second, "versus")
+    expect(ran["korch_us"] > 0, "and timed: %s" % ran)
+    expect("emulated GPU" in read(second, "costs.jsonl"), "costs come back, with the name of the GPU")
+    expect(len(set(os.listdir(second)) - {"page.md"}) <= 8, "at most 8 files come back: %s" % os.listdir(second))
+    expect("networks compiled on the GPU" in read(folder, "results", "page.md"), "the page tells it")
     code, text = visit("land", folder)
     expect(code == 1 and "mean nothing" in text, "the emulator's times stay out of the results: " + text)
 
@@ -130,7 +140,17 @@ def lands_only_its_own(folder):
     expect(read(page) == text, "and the page stays")
 
 
+def programs_are_carried(folder):
+    """A program with its libraries and their loader."""
+    args = argparse.Namespace(dir=folder, results=os.path.join(folder, "results2"), korch=None, libcuda="none")
+    expect(carried.pack(shutil.which("ls"), os.path.join(folder, "ls")), "it is packed")
+    os.rename(os.path.join(folder, "ls"), os.path.join(folder, carried.FOLDER))
+    os.rename(os.path.join(folder, carried.FOLDER, "ls.gz"), os.path.join(folder, carried.FOLDER, "korch.gz"))
+    expect("compiled.json" in carried.run(args, folder), "it runs where it was unpacked")
+    expect(not carried.pack(os.path.join(folder, "none"), os.path.join(folder, "other")), "what is not there is told")
+
+
 with tempfile.TemporaryDirectory() as temporary:
-    for step in (rehearsal, everything_goes_wrong, lands_only_its_own):
+    for step in (rehearsal, everything_goes_wrong, lands_only_its_own, programs_are_carried):
         step(os.path.join(temporary, "visit"))
         print(step.__name__, "is right")
