@@ -109,7 +109,7 @@ struct Doing {
   auto operator<=>(const Doing&) const = default;
 };
 
-// What the threads do in order, or those of a warp in any order, whatever barriers are between.
+// What the threads do in order, or those of a warp in any order and each once, whatever barriers are between.
 using Doings = std::map<std::tuple<int64_t, int64_t, unsigned>, std::vector<Doing>>;  // launch, block, thread
 
 Doings doings_by(unsigned threads, const Trace& trace) {
@@ -118,7 +118,10 @@ Doings doings_by(unsigned threads, const Trace& trace) {
     result[{step.launch - trace[0].launch, step.block, step.thread / threads}].push_back(
         {step.memory, step.offset, step.bytes, step.writes, step.of_block});
   if (threads > 1)
-    for (auto& [who, list] : result) std::sort(list.begin(), list.end());
+    for (auto& [who, list] : result) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
   return result;
 }
 
