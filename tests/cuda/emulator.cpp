@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -227,6 +228,7 @@ struct Emulator::LoadedKernel {
   };
   std::vector<std::unique_ptr<Copy>> copies;
   size_t parameters = 0;
+  bool is_checked = false;
 };
 
 Emulator::Emulator(Checks checks)
@@ -238,11 +240,16 @@ Result<Gpu::Function> Emulator::load(const std::string& source, const std::strin
       checks() ? compile_checked(source, symbol)
                : compile_object(tile::emulated_text(source, {symbol}), name(Isa::portable));
   if (!object.ok()) return object.refusal();
-  return load_object(object.value(), symbol);
+  return load_as(object.value(), symbol, checks());
 }
 
 Result<Gpu::Function> Emulator::load_object(const std::string& object, const std::string& symbol) {
+  return load_as(object, symbol, false);
+}
+
+Result<Gpu::Function> Emulator::load_as(const std::string& object, const std::string& symbol, bool checked) {
   auto kernel = std::make_unique<LoadedKernel>();
+  kernel->is_checked = checked;
   std::vector<std::string> symbols = {tile::emulated_entry(symbol),
                                       tile::emulated_parameters(symbol),
                                       "threadIdx",
@@ -252,10 +259,10 @@ Result<Gpu::Function> Emulator::load_object(const std::string& object, const std
                                       "emulated_warp",
                                       "emulated_warp_barrier"};
   const size_t told = symbols.size();
-  if (checks())
+  if (checked)
     symbols.insert(symbols.end(),
                    {"emulated_site", "emulated_access", "emulated_astray", "emulated_no_array"});
-  for (int worker = 0; worker < (checks() ? 1 : usable_cpus()); ++worker) {
+  for (int worker = 0; worker < (checked ? 1 : usable_cpus()); ++worker) {
     auto copy = std::make_unique<LoadedKernel::Copy>();
     const Result<std::vector<void*>> found = copy->loaded.load(object, symbols);
     if (!found.ok()) return found.refusal();
@@ -268,7 +275,7 @@ Result<Gpu::Function> Emulator::load_object(const std::string& object, const std
     *static_cast<Barrier*>(at[5]) = &Fibers::wait_for_block;
     *static_cast<Barrier*>(at[6]) = &Fibers::wait_for_warp;
     *static_cast<Barrier*>(at[7]) = &Fibers::wait_for_warp_in_order;
-    if (checks()) {
+    if (checked) {
       copy->site = static_cast<const void**>(at[told]);
       *static_cast<AccessFunction*>(at[told + 1]) = &Fibers::access;
       *static_cast<Barrier*>(at[told + 2]) = &Fibers::go_astray;
@@ -317,7 +324,7 @@ double Emulator::run(Function function, int64_t blocks, int64_t threads, std::ve
   const LoadedKernel& kernel = *static_cast<const LoadedKernel*>(function);
   std::vector<void*> pointers;
   for (Pointer argument : arguments) pointers.push_back(reinterpret_cast<void*>(argument));
-  if (checks()) {
+  if (kernel.is_checked) {
     launch_memory_.arguments = std::move(arguments);
     run_checked(kernel, blocks, threads, pointers);
     return 1;
@@ -333,6 +340,8 @@ double Emulator::run(Function function, int64_t blocks, int64_t threads, std::ve
       if (fibers.run_block() != Fibers::End::all_ended) failed = true;
     }
   });
+  if (checks())  // nobody saw which
+    for (Pointer argument : arguments) checker_->written_by_host(argument, SIZE_MAX / 2);
   if (failed) throw Error(ErrorKind::internal, kParted);
   return 1;
 }

@@ -35,7 +35,7 @@ class Emulator : public Gpu {
   void set_order(ThreadOrder order) { order_ = order; }
   // The kernel `symbol` of the text; it stays until destruction.
   Result<Function> load(const std::string& source, const std::string& symbol);
-  // The same of the object that the text compiles to; with checks, by compile_checked.
+  // The same of the object that the text compiles to, whose accesses nobody checks.
   Result<Function> load_object(const std::string& object, const std::string& symbol);
   size_t parameters(Function function) const;
 
@@ -56,6 +56,7 @@ class Emulator : public Gpu {
 
  private:
   struct LoadedKernel;
+  Result<Function> load_as(const std::string& object, const std::string& symbol, bool checked);
   void run_checked(const LoadedKernel& kernel, int64_t blocks, int64_t threads,
                    const std::vector<void*>& arguments);
 

@@ -102,16 +102,53 @@ bool has_race(const Trace& trace) {
   return any_meet(std::move(of_threads)) || any_meet(std::move(of_blocks));
 }
 
-// What each thread does, in order, whatever barriers are between.
-using Doings = std::map<std::tuple<int64_t, int64_t, unsigned>,  // launch, block, thread
-                        std::vector<std::tuple<int, size_t, size_t, bool>>>;
+struct Doing {
+  int memory = 0;
+  size_t offset = 0, bytes = 0;
+  bool writes = false, of_block = false;
+  auto operator<=>(const Doing&) const = default;
+};
 
-Doings by_thread(const Trace& trace) {
+// What the threads do in order, or those of a warp in any order and each once, whatever barriers are between.
+using Doings = std::map<std::tuple<int64_t, int64_t, unsigned>, std::vector<Doing>>;  // launch, block, thread
+
+Doings doings_by(unsigned threads, const Trace& trace) {
   Doings result;
   for (const MemoryChecker::Traced& step : trace)
-    result[{step.launch - trace[0].launch, step.block, step.thread}].emplace_back(step.memory, step.offset,
-                                                                                  step.bytes, step.writes);
+    result[{step.launch - trace[0].launch, step.block, step.thread / threads}].push_back(
+        {step.memory, step.offset, step.bytes, step.writes, step.of_block});
+  if (threads > 1)
+    for (auto& [who, list] : result) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
   return result;
+}
+
+// Whether two kernels do the same, apart from where things lie in a block's own memory: a place of one stands
+// for one place of the other.
+bool same_but_for_places(const Doings& a, const Doings& b) {
+  using Place = std::tuple<int64_t, int64_t, int, size_t>;  // launch, block, memory, byte
+  std::map<Place, Place> to, from;
+  if (a.size() != b.size()) return false;
+  for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
+    if (i->first != j->first || i->second.size() != j->second.size()) return false;
+    const auto [launch, block, thread] = i->first;
+    for (size_t n = 0; n < i->second.size(); ++n) {
+      const Doing &one = i->second[n], &other = j->second[n];
+      if (one.bytes != other.bytes || one.writes != other.writes || one.of_block != other.of_block)
+        return false;
+      if (!one.of_block && one != other) return false;
+      for (size_t byte = 0; one.of_block && byte < one.bytes; ++byte) {
+        const Place here{launch, block, one.memory, one.offset + byte};
+        const Place there{launch, block, other.memory, other.offset + byte};
+        if (to.try_emplace(here, there).first->second != there ||
+            from.try_emplace(there, here).first->second != here)
+          return false;
+      }
+    }
+  }
+  return true;
 }
 
 // Of inputs in that range.
@@ -142,7 +179,8 @@ class Judge {
       problem_ += checked.wrong;
       for (const Finding& finding : checked.findings) problem_ += finding.text + "\n";
       if (has_race(trace)) problem_ += "the list of accesses has a race\n";
-      doings_.push_back(by_thread(trace));
+      by_thread_.push_back(doings_by(1, trace));
+      by_warp_.push_back(doings_by(kWarpThreads, trace));
     }
     // Sums saturate a sigmoid unless they are small; a softmax needs its maximum only where they are large;
     // boxes seldom overlap unless all are positive.
@@ -171,10 +209,12 @@ class Judge {
       }
     }
     if (wrong) return Verdict::wrong;
-    for (size_t i = 0; i < doings_.size(); ++i) {
+    for (size_t i = 0; i < by_thread_.size(); ++i) {
       Trace trace;
       run(*kernel, subject_.reference, kSlicesPerBlock[i], &trace);
-      if (by_thread(trace) != doings_[i] || has_race(trace)) return Verdict::missed;
+      const bool same = same_but_for_places(by_thread_[i], doings_by(1, trace)) ||
+                        by_warp_[i] == doings_by(kWarpThreads, trace);
+      if (!same || has_race(trace)) return Verdict::missed;
     }
     const bool barrier =
         mutant.mutation == Mutation::barrier_removed || mutant.mutation == Mutation::barrier_moved;
@@ -183,6 +223,7 @@ class Judge {
 
  private:
   static constexpr int64_t kSlicesPerBlock[] = {2, 1};
+  static constexpr unsigned kWarpThreads = 32;
 
   struct Loaded {
     std::unique_ptr<Emulator> emulator = std::make_unique<Emulator>(Checks::memory);
@@ -210,7 +251,7 @@ class Judge {
 
   const Subject& subject_;
   std::vector<Reference> references_;
-  std::vector<Doings> doings_;
+  std::vector<Doings> by_thread_, by_warp_;  // of each number of slices per block
   std::string problem_;
 };
 
