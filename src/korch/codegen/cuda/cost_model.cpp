@@ -178,6 +178,9 @@ class PhaseModel {
     // Points of a thread, one after the other.
     const double each = by == ReduceBy::warp ? std::ceil(points / kWarps) * std::ceil(reduced / kWarp)
                                              : std::ceil(all / threads);
+    const auto turned = in_order.loops.empty()
+                            ? std::nullopt
+                            : turned_load(graph_, phase_, in_order, in_order.loops.back().name);
     double per_point = kLoopInstructions, wait_us = kCall_us;
     for (int id : graph_.pool.reachable(in_order.roots())) {
       const Expr& e = graph_.pool[id];
@@ -186,7 +189,9 @@ class PhaseModel {
       if (e.kind == ExprKind::call) per_point += share;
       if (e.kind != ExprKind::load) continue;
       per_point += kIndexInstructions * share;
-      if (is_global(e.buffer)) work.bytes += all * share * bytes_of(e.buffer, e.coords[0], fast);
+      if (is_global(e.buffer))
+        work.bytes += all * share *
+                      bytes_of(e.buffer, e.coords[0], turned && turned->load == id ? turned->along : fast);
       wait_us = std::max(wait_us, share * (is_global(e.buffer) ? kLoad_us : kShared_us));
     }
     for (const Store& store : in_order.stores) {

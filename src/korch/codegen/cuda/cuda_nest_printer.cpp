@@ -40,7 +40,9 @@ bool never_meet(const TileGraph& graph, const Nest& nest) {
 Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
   Nest result = nest;
   if (nest.kind == NestKind::scatter) return result;
-  const std::string fast = schedule.variable.empty() || schedule.across
+  const std::string turned = turned_along(graph, phase, nest);
+  const std::string fast = !turned.empty() ? turned
+                           : schedule.variable.empty() || schedule.across
                                ? choose_lanes(graph, phase, nest, kWarp).variable
                                : schedule.variable;
   for (size_t i = 0; i + 1 < result.loops.size(); ++i)
@@ -94,6 +96,9 @@ void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
 void CudaNestPrinter::print_ordered(const Nest& nest) {
   switch (nest.kind) {
     case NestKind::map:
+      if (const auto turned =
+              nest.loops.empty() ? std::nullopt : turned_load(graph_, phase_, nest, nest.loops.back().name))
+        return print_turned_map(nest, *turned);
       return print_map(nest);
     case NestKind::scatter:
       return print_scatter(nest);
@@ -193,6 +198,64 @@ void CudaNestPrinter::print_map(const Nest& nest) {
   if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
   store_all(nest.stores, quad);
   emitter_.set_lanes("", 1, "");
+  emitter_.close();
+}
+
+// Tile by tile, through shared memory: a warp reads a line along one loop, then writes one along the other.
+void CudaNestPrinter::print_turned_map(const Nest& nest, const TurnedLoad& turned) {
+  uses_turned_ = true;
+  const LoopVariable across = nest.loops.back();
+  const std::string tile = emitter_.fresh("tile"), shared = emitter_.fresh("turned");
+  const auto end = [&](const LoopVariable& loop) {
+    return phase_.chunked(loop.name) != nullptr ? loop.name + "_end" : std::to_string(loop.extent);
+  };
+  const auto begin = [&](const LoopVariable& loop) {
+    return phase_.chunked(loop.name) != nullptr ? loop.name + "_begin" : std::string("0");
+  };
+  std::string count = "1", rest = tile;
+  std::vector<std::string> firsts;
+  for (size_t i = nest.loops.size(); i-- > 0;) {
+    const LoopVariable& loop = nest.loops[i];
+    const bool in_tiles = loop.name == across.name || loop.name == turned.along;
+    const int64_t side = in_tiles ? kTurnedSide : 1;
+    const std::string values = fmt::format("(({} - {} + {}) / {})", end(loop), begin(loop), side - 1, side);
+    firsts.push_back(fmt::format("const {} {}{} = {} + {} / ({}) % {} * {};", emitter_.index_type(),
+                                 loop.name, in_tiles ? "_first" : "", begin(loop), tile, count, values,
+                                 side));
+    count += " * " + values;
+  }
+  const std::string type = type_name(graph_.pool[turned.load].type, 1);
+  emitter_.open("");
+  emitter_.line(fmt::format("{0}* const {1} = ({0}*)turned;", type, shared));
+  emitter_.open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", emitter_.index_type(), tile, count));
+  for (const std::string& first : firsts) emitter_.line(first);
+  const auto lines = [&](const std::string& along_warp, const std::string& along_lines) {
+    emitter_.line(kInFlight);
+    emitter_.open(fmt::format("for (int line = threadIdx.x / {0}; line < {1}; line += {2})", kWarp,
+                              kTurnedSide, kCudaThreads / kWarp));
+    for (const auto& [name, within] : {std::pair(along_warp, fmt::format("(int)(threadIdx.x % {})", kWarp)),
+                                       std::pair(along_lines, std::string("line"))})
+      emitter_.line(fmt::format("const {0} {1} = {1}_first + {2};", emitter_.index_type(), name, within));
+    std::string inside;
+    for (const LoopVariable& loop : nest.loops)
+      if (loop.name == along_warp || loop.name == along_lines)
+        inside += fmt::format("{}{} < {}", inside.empty() ? "" : " && ", loop.name, end(loop));
+    emitter_.open("if (" + inside + ")");
+  };
+  lines(turned.along, across.name);
+  emitter_.line(fmt::format("{}[line * {} + threadIdx.x % {}] = {};", shared, kTurnedSide + 1, kWarp,
+                            emitter_.emit(turned.load).text));
+  emitter_.close();
+  emitter_.close();
+  emitter_.line("__syncthreads();");
+  lines(across.name, turned.along);
+  emitter_.preset(turned.load,
+                  fmt::format("{}[threadIdx.x % {} * {} + line]", shared, kWarp, kTurnedSide + 1), false);
+  store_all(nest.stores);
+  emitter_.close();
+  emitter_.close();
+  emitter_.line("__syncthreads();");
+  emitter_.close();
   emitter_.close();
 }
 

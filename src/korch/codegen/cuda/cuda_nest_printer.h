@@ -7,6 +7,7 @@
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/codegen/cuda/held_tile.h"
+#include "korch/codegen/cuda/turned_load.h"
 #include "korch/kernel/schedule.h"
 
 namespace korch::tile {
@@ -31,6 +32,8 @@ class CudaNestPrinter {
   void print_fill(const Nest& nest, const NestSchedule& schedule);
   // Whether threads met in `parts`, an array of kCudaThreads doubles in shared memory.
   bool uses_parts() const { return uses_parts_; }
+  // Whether tiles were turned in `turned`, kTurnedBytes of shared memory.
+  bool uses_turned() const { return uses_turned_; }
 
  private:
   std::string count_of(const std::vector<LoopVariable>& loops, int64_t divisor) const;
@@ -41,6 +44,7 @@ class CudaNestPrinter {
   void store_all(const std::vector<Store>& stores, bool quad = false);
   void print_ordered(const Nest& nest);
   void print_map(const Nest& nest);
+  void print_turned_map(const Nest& nest, const TurnedLoad& turned);
   void print_copy(const Nest& nest, int load);
   void print_scatter(const Nest& nest);
   void print_ranked(const Nest& nest);
@@ -58,7 +62,7 @@ class CudaNestPrinter {
   const std::map<int, HeldTile>& held_;
   BodyEmitter& emitter_;
   SourceText& source_;
-  bool uses_parts_ = false;
+  bool uses_parts_ = false, uses_turned_ = false;
 };
 
 }  // namespace korch::tile

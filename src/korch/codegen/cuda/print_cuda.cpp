@@ -256,6 +256,8 @@ extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspa
   std::string scratch() const {
     std::string text;
     if (nests_.uses_parts()) text += fmt::format("  __shared__ double parts[{}];\n", kCudaThreads);
+    if (nests_.uses_turned())
+      text += fmt::format("  __shared__ __align__(16) char turned[{}];\n", kTurnedBytes);
     if (places_.shared_bytes > 0)
       text += fmt::format("  __shared__ __align__(64) char shared[{}];\n", places_.shared_bytes);
     const auto pointer = [&](int buffer, const std::string& place) {

@@ -9,7 +9,7 @@
 namespace korch::tile {
 
 constexpr int kCudaThreads = 256;               // per block, what the text assumes
-constexpr int64_t kCudaSharedBytes = 46 << 10;  // of scratch; buffers beyond lie in global memory
+constexpr int64_t kCudaSharedBytes = 40 << 10;  // of scratch; buffers beyond lie in global memory
 
 // Of a graph that is not lowered, per phase a kernel, to be launched one after the other: `extern "C"
 // __global__ void symbol(T* in0, ..., int* status, char* workspace)`, each with as many blocks as the phase
