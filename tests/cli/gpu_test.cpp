@@ -81,7 +81,7 @@ TEST_F(Gpu, AStrippedExecutableIsWhole) {
 }
 
 TEST_F(Gpu, AKernelsResources) {
-  write_branches();
+  write_branches(8);
   ASSERT_EQ(compile_for_gpu("branches.onnx", "--strategy greedy --dump-dir " + path("stages")), 0) << err_;
   const std::string tile = path("stages/kernel-000.tile");
   ASSERT_EQ(run("kernel resources " + tile + " --target sm_80"), 0) << err_;
