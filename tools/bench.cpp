@@ -13,6 +13,8 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/planning_speeds.h"
 #include "korch/options/option_table.h"
+#include "korch/package/executable.h"
+#include "korch/plan/plan_json.h"
 #include "korch/profile/database.h"
 #include "verbs.h"
 
@@ -53,6 +55,15 @@ struct Profile {
 Profile take_profile(const BenchArguments& arguments) {
   Profile profile;
   profile.steps = profile_steps(arguments.executables.front(), arguments.options);
+  for (const StepProfile& step : profile.steps) {
+    profile.total_us += step.median_us;
+    profile.predicted_us += step.predicted_us;
+  }
+  const Device planned_for = plan_from_json(read_plan_json(arguments.executables.front())).report.device;
+  if (planned_for.is_gpu()) {  // by its data sheet
+    profile.device = planned_for;
+    return profile;
+  }
   const std::string database_path =
       arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   std::unique_ptr<Database> database;
@@ -60,10 +71,6 @@ Profile take_profile(const BenchArguments& arguments) {
   profile.device =
       planning_speeds(detect_device("native", arguments.options.threads), Strategy::optimal, database.get())
           .device;
-  for (const StepProfile& step : profile.steps) {
-    profile.total_us += step.median_us;
-    profile.predicted_us += step.predicted_us;
-  }
   return profile;
 }
 
@@ -86,13 +93,18 @@ nlohmann::ordered_json to_json(const Profile& profile) {
 void print_profile(const std::string& path, const Profile& profile) {
   fmt::print("\n{}: {} steps, {:.1f} us (predicted {:.1f} us)\n", path, profile.steps.size(),
              profile.total_us, profile.predicted_us);
-  fmt::print("step        us  predicted  share%     GB/s  %L1peak   GFLOP/s   %FMA  kernel\n");
+  // What bytes are compared with: the fastest memory of a CPU, of a GPU the one that all its kernels share.
+  const bool is_gpu = profile.device.is_gpu();
+  const double most_per_us =
+      (is_gpu ? profile.device.memory.back() : profile.device.memory.front()).bytes_per_us;
+  fmt::print("step        us  predicted  share%     GB/s  {:>7}   GFLOP/s   %FMA  kernel\n",
+             is_gpu ? "%memory" : "%L1peak");
   for (size_t i = 0; i < profile.steps.size(); ++i) {
     const StepProfile& s = profile.steps[i];
     const double us = std::max(s.median_us, 1e-3);
     fmt::print("{:4} {:9.2f}  {:9.2f}  {:5.1f}  {:8.1f}  {:6.1f}  {:8.1f}  {:5.1f}  {} [{}]\n", i,
                s.median_us, s.predicted_us, 100 * s.median_us / profile.total_us, s.bytes / us / 1e3,
-               100 * s.bytes / us / profile.device.memory[0].bytes_per_us, s.flops / us / 1e3,
+               100 * s.bytes / us / most_per_us, s.flops / us / 1e3,
                100 * s.flops / us / profile.device.flops_per_us, s.label, s.implementation);
   }
 }

@@ -26,13 +26,19 @@ struct ExplainArguments {
   bool json = false, run = false, figures = false;
 };
 
+// A GPU does not tell what runs where.
+bool has_time_line(const Plan& plan) {
+  return !plan.report.device.is_gpu();
+}
+
 void write_page(const ExplainArguments& arguments, const Plan& plan, const std::string& text) {
   ReportInput input{&plan, text, read_sources(arguments.executable), {}, {}};
   if (arguments.run) {
     for (const StepProfile& step : profile_steps(arguments.executable, {}))
       input.step_us.push_back(step.median_us);
-    for (const TimeSpan& span : time_line(arguments.executable, {}).spans)
-      input.spans.push_back({span.worker, span.step, span.begin_us, span.end_us});
+    if (has_time_line(plan))
+      for (const TimeSpan& span : time_line(arguments.executable, {}).spans)
+        input.spans.push_back({span.worker, span.step, span.begin_us, span.end_us});
   }
   const std::string page = report_page(input);
   write_file(arguments.html, page);
@@ -55,7 +61,9 @@ void run_explain(const ExplainArguments& arguments) {
   }
   std::string text = explain(plan, executable.needed, arguments.options);
   if (arguments.run) text += "\n" + describe(run_again(arguments.executable, plan));
-  if (arguments.run && arguments.html.empty()) text += describe(time_line(arguments.executable, {}), plan);
+  if (arguments.run && arguments.html.empty())
+    text += has_time_line(plan) ? describe(time_line(arguments.executable, {}), plan)
+                                : "a GPU tells no time line; korch bench --profile times its kernels\n";
   if (!arguments.html.empty()) {
     write_page(arguments, plan, text);
     return;

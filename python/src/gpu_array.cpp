@@ -15,6 +15,12 @@ namespace {
 
 constexpr int kCuda = nb::device::cuda::value;
 
+// Of bf16, too: who takes arrays of a GPU knows it.
+nb::dlpack::dtype dlpack_on_gpu(DType dtype) {
+  constexpr auto kBfloat = static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat);
+  return dtype == DType::bf16 ? nb::dlpack::dtype{kBfloat, 16, 1} : dlpack_of(dtype);
+}
+
 bool asks_for(const nb::kwargs& options, const char* name) {
   return options.contains(name) && !options[name].is_none();
 }
@@ -28,7 +34,7 @@ nb::object to_dlpack(nb::handle self, const nb::kwargs& options) {
     throw nb::buffer_error("korch.GpuArray lends its memory where it is, and copies nothing");
   const std::vector<size_t> shape(array.type().shape.begin(), array.type().shape.end());
   return nb::cast(nb::ndarray<nb::device::cuda>(array.data(), shape.size(), shape.data(), self, nullptr,
-                                                dlpack_of(array.type().dtype), kCuda, array.gpu()));
+                                                dlpack_on_gpu(array.type().dtype), kCuda, array.gpu()));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import numpy as np
 
 FAKE = os.environ.get("KORCH_FAKE_CUDA", "")
 CPU, CUDA = 1, 2  # DLDeviceType
+FLOAT, BFLOAT = 2, 4  # DLDataTypeCode
 
 
 class DLTensor(ctypes.Structure):
@@ -63,18 +64,20 @@ class Driver:
 
 
 class GpuTensor:
-    """A float32 tensor in the GPU's memory that knows DLPack; `strides` in elements."""
+    """A float32 tensor in the GPU's memory that knows DLPack, or of bits that are bfloat16; `strides` in elements."""
 
-    def __init__(self, driver, array, device=0, strides=None):
+    def __init__(self, driver, array, device=0, strides=None, code=FLOAT):
         self.driver, self.shape, self.device = driver, array.shape, device
         self.at = ctypes.c_uint64()
-        array = np.ascontiguousarray(array, np.float32)
+        array = np.ascontiguousarray(array, np.float32 if code == FLOAT else np.uint16)
         driver.current("cuMemAlloc_v2", ctypes.byref(self.at), ctypes.c_size_t(array.nbytes))
         driver.current("cuMemcpyHtoD_v2", self.at, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
         self.extents = (ctypes.c_int64 * len(array.shape))(*array.shape)
         self.strides = (ctypes.c_int64 * len(array.shape))(*strides) if strides else None
         self.tensor = DLManagedTensor()
-        self.tensor.tensor = DLTensor(self.at.value, CUDA, device, len(array.shape), 2, 32, 1, self.extents, self.strides, 0)
+        self.tensor.tensor = DLTensor(
+            self.at.value, CUDA, device, array.ndim, code, 8 * array.itemsize, 1, self.extents, self.strides, 0
+        )
 
     def __dlpack__(self, **_):
         return new_capsule(ctypes.addressof(self.tensor), b"dltensor", None)
@@ -89,8 +92,8 @@ class GpuTensor:
         self.driver.current("cuMemFree_v2", self.at)
 
 
-def read(driver, address, shape):
-    array = np.full(shape, np.nan, np.float32)
+def read(driver, address, shape, dtype=np.float32):
+    array = np.zeros(shape, dtype)
     driver.current(
         "cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), ctypes.c_uint64(address), ctypes.c_size_t(array.nbytes)
     )
@@ -101,8 +104,9 @@ def to_numpy(driver, array):
     """Of what a call returned."""
     capsule = array.__dlpack__()
     tensor = DLManagedTensor.from_address(pointer_of(capsule, b"dltensor")).tensor
-    assert (tensor.device_type, tensor.device_id, tensor.code, tensor.bits) == (CUDA, 0, 2, 32)
-    return read(driver, tensor.data + tensor.byte_offset, tuple(tensor.shape[: tensor.ndim]))
+    assert (tensor.device_type, tensor.device_id) == (CUDA, 0)
+    dtype = {(FLOAT, 32): np.float32, (BFLOAT, 16): np.uint16}[tensor.code, tensor.bits]
+    return read(driver, tensor.data + tensor.byte_offset, tuple(tensor.shape[: tensor.ndim]), dtype)
 
 
 @unittest.skipUnless(FAKE, "KORCH_FAKE_CUDA names no fake driver (a build's tests/cuda/libfake_cuda.so)")
@@ -112,7 +116,7 @@ class GpuTest(unittest.TestCase):
         os.environ["KORCH_CUDA_DRIVER"] = FAKE
         cls.driver = Driver()
         cls.folder = tempfile.TemporaryDirectory()
-        options = {"target": "sm_90", "measure": False, "database": None, "emulation": True}
+        cls.options = options = {"target": "sm_90", "measure": False, "database": None, "emulation": True}
         try:
             cls.gpu = korch.compile(builder.add_relu(), output=os.path.join(cls.folder.name, "gpu.so"), **options)
         except korch.Unsupported as error:
@@ -205,6 +209,17 @@ class GpuTest(unittest.TestCase):
         self.driver.lib.fake_cuda_fail(b"cuGraphLaunch", ctypes.c_long(1), 999, 0)
         self.refused("CUDA_ERROR_UNKNOWN", a, b, kind=korch.FileError)
         self.expect(*(to_numpy(self.driver, result) for result in self.gpu(a, b)))
+
+    def test_bfloat16_keeps_its_type(self):
+        path = os.path.join(self.folder.name, "bf16.so")
+        bits = (self.a.view(np.uint32) >> 16).astype(np.uint16)
+        doubled = bits + 0x80  # one more in the exponent
+        with korch.compile(builder.add_relu(dtype=builder.BFLOAT16), output=path, **self.options) as gpu:
+            np.testing.assert_array_equal(gpu(bits, bits)[0], doubled)
+            on_gpu = self.on_gpu(bits, code=BFLOAT)
+            results = gpu(on_gpu, on_gpu)
+            np.testing.assert_array_equal(to_numpy(self.driver, results[0]), doubled)
+            del results
 
     def test_verify_and_explain(self):
         self.assertEqual(len(self.gpu.verify(builder.add_relu())), 2)

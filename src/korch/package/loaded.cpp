@@ -107,6 +107,9 @@ LoadedExecutable::LoadedExecutable(std::shared_ptr<const LoadedCode> code, int t
                 fmt::format("an executable runs with 1 to {} workers (0: as it was compiled), "
                             "not with {}",
                             kMostWorkers, threads));
+  if (code_->is_for_gpu() && threads != 0)
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' runs on a GPU: numbers of threads are for CPUs", code_->info.path));
   const uint32_t version = code_->model->api_version;
   constexpr uint32_t kFirstWithSchedules = 5, kFirstWithMessages = 7;
   char message[512] = "";
@@ -183,6 +186,9 @@ std::vector<korch_slices> LoadedExecutable::run_by_slices(const std::vector<Host
   if (code_->threads == nullptr)
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' was compiled before workers could be looked at", info().path));
+  if (code_->is_for_gpu())
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}' runs on a GPU, which does not tell what runs where", info().path));
   std::vector<std::vector<korch_slices>> of_worker(static_cast<size_t>(threads()));
   korch_run_options options{};
   options.observe_slices = [](void* user, const korch_slices* slices) {

@@ -183,8 +183,10 @@ class DescribedRun {
 // Fields of GPUs are for executables for these, and what copies through this process's memory is not for
 // others' addresses.
 bool fits_device(const korch_run_options& options) {
-  if (options.on_device == 0) return options.stream == nullptr;
-  return options.on_device == 1 && the_model().compute_capability != 0 && the_model().dimension_count == 0 &&
+  const bool is_gpu = the_model().compute_capability != 0;
+  if (options.on_device == 0)
+    return options.stream == nullptr && (!is_gpu || options.observe_slices == nullptr);
+  return options.on_device == 1 && is_gpu && the_model().dimension_count == 0 &&
          the_model().extent_count == 0 && options.cancel == nullptr && options.step_us == nullptr &&
          options.observe == nullptr && options.observe_slices == nullptr;
 }

@@ -178,7 +178,7 @@ typedef struct korch_run_options {
    * (korch_last_error tells why), and nothing is read or written. Since version 5. */
   const int64_t* const* input_dims;
   /* Called for all slices, with `slices_user`: which thread ran them, and when. The run is the same as
-   * without it, except that the clock is read twice for each piece. Since version 6. */
+   * without it, except that the clock is read twice for each piece. Not on a GPU. Since version 6. */
   korch_slice_observer observe_slices;
   void* slices_user;
   /* For executables for GPUs whose extents are all fixed. 1: inputs and outputs are addresses in the memory

@@ -91,7 +91,7 @@ void Driver::write_log() const {
 Driver::~Driver() = default;
 
 // KORCH_FAKE_CUDA_FAIL=ENTRY:NTH:STATUS or ENTRY:NTH:STATUS:lasting (ENTRY *: any), _MEMORY=BYTES,
-// _VERSION=11040, _CAPABILITY=80.
+// _VERSION=11040, _CAPABILITY=80, _SKIPS=2: the second function that is loaded, by its code, does nothing.
 void Driver::read_environment() {
   if (const char* text = std::getenv("KORCH_FAKE_CUDA_FAIL")) {
     char entry[64] = "", lasting[16] = "";
@@ -103,6 +103,8 @@ void Driver::read_environment() {
   if (const char* text = std::getenv("KORCH_FAKE_CUDA_MEMORY"))
     memory = Memory(std::strtoull(text, nullptr, 10));
   if (const char* text = std::getenv("KORCH_FAKE_CUDA_VERSION")) version = std::atoi(text);
+  if (const char* text = std::getenv("KORCH_FAKE_CUDA_SKIPS"))
+    skipped_number_ = std::strtoull(text, nullptr, 10);
   if (const char* text = std::getenv("KORCH_FAKE_CUDA_CAPABILITY")) capability = std::atoi(text);
 }
 
@@ -236,12 +238,14 @@ Gpu::Function Driver::code_of(const Module& module, const char* symbol) {
   if (known != code_.end()) return known->second;
   const auto loaded =
       module.is_object ? emulator_.load_object(module.image, symbol) : emulator_.load(module.image, symbol);
+  if (loaded.ok() && code_.size() + 1 == skipped_number_) skipped_ = loaded.value();
   return code_[key] = loaded.ok() ? loaded.value() : nullptr;
 }
 
 int Driver::run(const Launch& launch) {
   const std::shared_ptr<Function> function = functions.find(launch.function);
   if (function == nullptr) return kInvalidHandle;
+  if (skipped_ != nullptr && function->code == skipped_) return 0;
   try {
     emulator_.run(function->code, launch.blocks, launch.threads, launch.arguments);
     return 0;

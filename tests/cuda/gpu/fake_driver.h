@@ -163,8 +163,10 @@ class Driver {
   std::shared_ptr<Stream> null_stream_ = std::make_shared<Stream>();
   std::minstd_rand random_{20261128};
   std::vector<const char*> calls_;
-  std::string failing_;  // the entry; "": any
-  long failing_in_ = 0;  // calls; 0: none fails
+  std::string failing_;        // the entry; "": any
+  long failing_in_ = 0;        // calls; 0: none fails
+  size_t skipped_number_ = 0;  // of the functions whose code is loaded, the one that does nothing; 0: none
+  Gpu::Function skipped_ = nullptr;
   int failing_status_ = 0;
   bool failing_lasts_ = false;
   int lasting_ = 0;  // what every call gives from now on

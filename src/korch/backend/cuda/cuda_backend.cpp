@@ -47,8 +47,11 @@ class CudaBackend : public Backend {
     return fmt::format("nvcc -cubin -arch={}{} -x cu", device.code, nvrtc_options());
   }
 
-  std::vector<TextFile> reproducer(const ReproducedKernel&, const Device&) const override {
-    throw Error(ErrorKind::unsupported, "a kernel of a GPU is not shown by itself yet");
+  std::vector<TextFile> reproducer(const ReproducedKernel& shown, const Device& device) const override {
+    const Result<std::string> cubin = compile({shown.kernel.source}, device)[0];
+    if (!cubin)
+      throw Error(ErrorKind::internal, "a kernel does not compile again: " + cubin.refusal().detail);
+    return cuda_reproducer(shown, cubin.value(), compile_command(device));
   }
 
   std::vector<Result<std::string>> compile(const std::vector<std::string>& sources,
