@@ -109,7 +109,7 @@ struct Doing {
   auto operator<=>(const Doing&) const = default;
 };
 
-// What the threads do in order, or those of a warp in any order and each once, whatever barriers are between.
+// What the threads do in order, or those of a warp in any order, whatever barriers are between.
 using Doings = std::map<std::tuple<int64_t, int64_t, unsigned>, std::vector<Doing>>;  // launch, block, thread
 
 Doings doings_by(unsigned threads, const Trace& trace) {
@@ -118,24 +118,21 @@ Doings doings_by(unsigned threads, const Trace& trace) {
     result[{step.launch - trace[0].launch, step.block, step.thread / threads}].push_back(
         {step.memory, step.offset, step.bytes, step.writes, step.of_block});
   if (threads > 1)
-    for (auto& [who, list] : result) {
-      std::sort(list.begin(), list.end());
-      list.erase(std::unique(list.begin(), list.end()), list.end());
-    }
+    for (auto& [who, list] : result) std::sort(list.begin(), list.end());
   return result;
 }
 
 // Whether two kernels do the same, apart from where things lie in a block's own memory: a place of one stands
-// for one place of the other.
+// for one place of the other. The second may do all of it again.
 bool same_but_for_places(const Doings& a, const Doings& b) {
   using Place = std::tuple<int64_t, int64_t, int, size_t>;  // launch, block, memory, byte
   std::map<Place, Place> to, from;
   if (a.size() != b.size()) return false;
   for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
-    if (i->first != j->first || i->second.size() != j->second.size()) return false;
+    if (i->first != j->first || j->second.size() % i->second.size() != 0) return false;
     const auto [launch, block, thread] = i->first;
-    for (size_t n = 0; n < i->second.size(); ++n) {
-      const Doing &one = i->second[n], &other = j->second[n];
+    for (size_t n = 0; n < j->second.size(); ++n) {
+      const Doing &one = i->second[n % i->second.size()], &other = j->second[n];
       if (one.bytes != other.bytes || one.writes != other.writes || one.of_block != other.of_block)
         return false;
       if (!one.of_block && one != other) return false;
