@@ -113,7 +113,8 @@ def prepare(args):
         make_executable(args, model)
     choose_compiled(args, [network + ".skeleton.onnx" for network in NETWORKS])
     if not carried.pack(args.portable, os.path.join(args.dir, carried.FOLDER)):
-        print("part2 compiles nothing: %s is not built (cmake --preset no-cpu, cmake --build --preset no-cpu)" % args.portable)
+        print("part2 compiles nothing: %s is not built (cmake --preset no-cpu; cmake --build --preset no-cpu)" %
+              args.portable)
     finish(args)
     return 0
 

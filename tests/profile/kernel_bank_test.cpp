@@ -103,6 +103,45 @@ TEST(KernelBank, NoKernelIsProposedTwice) {
   EXPECT_EQ(bank.proposed_now(), 2);
 }
 
+// A backend whose kernels take registers, of which some are too many.
+class CountingBackend : public MadeUpBackend {
+ public:
+  explicit CountingBackend(int registers) : registers_(registers) {}
+  Result<std::vector<FunctionResources>> resources(const KernelSpec&, const Kernel& kernel,
+                                                   const std::string& object) const override {
+    EXPECT_TRUE(object.starts_with("object of ")) << object;
+    if (registers_ > 255) return Refusal{RefusalReason::spills, "made up"};
+    FunctionResources function;
+    function.registers = registers_;
+    return std::vector<FunctionResources>(kernel.phases.size(), function);
+  }
+
+ private:
+  const int registers_;
+};
+
+// Also of an object that was compiled before.
+TEST(KernelBank, WhatAnObjectNeedsIsKnownAndMayBeTooMuch) {
+  const TempDir folder;
+  Database database(folder.path() + "/kernels.db");
+  const Graph graph;
+  const KernelRequest one = reorder("one");
+  for (const int compiled : {1, 0}) {
+    const CountingBackend backend(40);
+    KernelBank bank(graph, detect_device("native", 1), &database, kFootprint_bytes, nullptr, &backend);
+    bank.build({one});
+    EXPECT_EQ(bank.compiled_now(), compiled);
+    EXPECT_EQ(bank.find(one.key)->value().kernel.resources.at(0).registers, 40);
+  }
+  const CountingBackend spilling(256);
+  KernelBank bank(graph, detect_device("native", 1), &database, kFootprint_bytes, nullptr, &spilling);
+  bank.measure({one});
+  EXPECT_EQ(bank.compiled_now(), 0);
+  EXPECT_EQ(bank.measured_now(), 0);
+  ASSERT_FALSE(bank.find(one.key)->ok());
+  EXPECT_EQ(bank.find(one.key)->refusal().reason, RefusalReason::spills);
+}
+
 // x, a and the sum of both are live at once: 3 x 400 bytes, and 40 of constants.
 TEST(Footprint, ConstantsAndWhatIsLiveAtThePeak) {
   Graph graph;

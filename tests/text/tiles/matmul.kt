@@ -369,14 +369,14 @@ kernel {
     for k_tile in 2 {
       map k in 16, ry in 1, rx in 32 lanes 4 along k {
         %0 = in0[k + k_tile * 16 + rx * 32 + tx * 1024]
-        s0[k * 40 + rx] <- %0
+        s0[k + rx * 20] <- %0
       }
       map k in 16, c in 32 lanes 4 along c {
         %0 = const0[block * 1024 + c + k * 32 + k_tile * 512]
         s1[c + k * 40] <- %0
       }
-      reduce add r in 32, c in 32 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 {
-        %0 = s0[k * 40 + r]
+      reduce add r in 32, c in 32 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 stages 2 {
+        %0 = s0[k + r * 20]
         %1 = s1[c + k * 40]
         %2 = f32 mul(%0, %1)
         s2[c + r * 32] <- %2
@@ -393,22 +393,22 @@ kernel {
   in0: f32[2048]
   const0: f32[2048] packed columns(1, 1, 64, 64)
   out0: f32[4096]
-  s0: f32[1152] at 0
-  s1: f32[1152] at 4608
-  s2: f32[4096] at 9216
-  scratch 25600
+  s0: f32[1280] at 0
+  s1: f32[1152] at 5120
+  s2: f32[4096] at 9728
+  scratch 26112
   phase {
     for k_tile in 2 {
       map k in 16, ry in 1, rx in 64 lanes 4 along k {
         %0 = in0[k + k_tile * 16 + rx * 32]
-        s0[k * 72 + rx] <- %0
+        s0[k + rx * 20] <- %0
       }
       map k in 16, c in 64 lanes 4 along c {
         %0 = const0[c + k * 64 + k_tile * 1024]
         s1[c + k * 72] <- %0
       }
-      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 {
-        %0 = s0[k * 72 + r]
+      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers matrix f32 stages 2 {
+        %0 = s0[k + r * 20]
         %1 = s1[c + k * 72]
         %2 = f32 mul(%0, %1)
         s2[c + r * 64] <- %2
@@ -439,7 +439,7 @@ kernel {
         %0 = const0[c + k * 64 + k_tile * 1024]
         s1[c + k * 68] <- %0
       }
-      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers {
+      reduce add r in 64, c in 64 over k in 16 anew if 0 <= k_tile <= 0 registers stages 2 {
         %0 = s0[k * 68 + r]
         %1 = s1[c + k * 68]
         %2 = f32 mul(%0, %1)
