@@ -546,8 +546,8 @@ std::string SourceText::as_cuda(std::string text) {
 // A number of float32 as the sum of two of tf32, `big` and `small`. `finite` is what other numbers' small
 // parts are multiplied with: an infinity times a small part, which may be 0 or of the other sign, would be a
 // NaN. What would round to an infinity is cut off.
-constexpr const char* kCudaSplit =
-    R"(static inline void split_tf32(float x, uint32_t& big, uint32_t& finite, uint32_t& small) {
+constexpr const char* kCudaSplit = R"(
+static inline void split_tf32(float x, uint32_t& big, uint32_t& finite, uint32_t& small) {
   const uint32_t bits = __float_as_uint(x);
   const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
   big = (bits + 0x1000u) & 0xffffe000u;
