@@ -207,15 +207,17 @@ class Judge {
       }
     }
     if (wrong) return Verdict::wrong;
+    const bool barrier =
+        mutant.mutation == Mutation::barrier_removed || mutant.mutation == Mutation::barrier_moved;
     for (size_t i = 0; i < by_thread_.size(); ++i) {
       Trace trace;
       run(*kernel, subject_.reference, kSlicesPerBlock[i], &trace);
-      const bool same = same_but_for_places(by_thread_[i], doings_by(1, trace)) ||
+      // Without a barrier the compiler may keep what a thread reads again: the accesses are not the same
+      // ones.
+      const bool same = barrier || same_but_for_places(by_thread_[i], doings_by(1, trace)) ||
                         by_warp_[i] == doings_by(kWarpThreads, trace);
       if (!same || has_race(trace)) return Verdict::missed;
     }
-    const bool barrier =
-        mutant.mutation == Mutation::barrier_removed || mutant.mutation == Mutation::barrier_moved;
     return barrier ? Verdict::needless : Verdict::equivalent;
   }
 
