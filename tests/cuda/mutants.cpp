@@ -120,16 +120,35 @@ class Mutator {
     if (value > (divides ? 1 : 0)) replace(mutation, i, number, std::to_string(value - 1));
   }
 
+  static size_t indent_of(const std::string& line) { return line.find_first_not_of(' '); }
+
+  // Over what stands before or after it: a statement, or all from a brace to its other one. A pragma stays
+  // with its loop.
   void change_barrier(size_t i) {
     add(Mutation::barrier_removed, i, i + 1, {});
-    const auto is_code = [&](size_t line) {  // a pragma must stay with its loop
-      return line < lines_.size() && trimmed(lines_[line]) != kBarrier &&
-             !trimmed(lines_[line]).starts_with("#") && !trimmed(lines_[line]).starts_with("extern");
-    };
-    if (i > 0 && is_code(i - 1) && (i < 2 || !trimmed(lines_[i - 2]).starts_with("#")))
-      add(Mutation::barrier_moved, i - 1, i + 1, {lines_[i], lines_[i - 1]});
-    if (is_code(i + 1) && i + 3 < lines_.size())
-      add(Mutation::barrier_moved, i, i + 2, {lines_[i + 1], lines_[i]});
+    const size_t indent = indent_of(lines_[i]);
+    const auto is_head = [&](size_t line) { return trimmed(lines_[line]).starts_with("#"); };
+    size_t begin = i - 1;
+    if (trimmed(lines_[begin]) == "}" && indent_of(lines_[begin]) == indent)
+      while (indent_of(lines_[--begin]) != indent) {
+      }
+    while (begin > 0 && is_head(begin - 1)) --begin;
+    move_lines(begin, i, i + 1);
+    size_t end = i + 2;
+    while (end < lines_.size() && is_head(end - 1)) ++end;
+    if (lines_[end - 1].ends_with("{") && indent_of(lines_[end - 1]) == indent) {
+      while (end < lines_.size() && indent_of(lines_[end]) != indent) ++end;
+      ++end;
+    }
+    if (end < lines_.size()) move_lines(i, i + 1, end);
+  }
+
+  // Lines [begin, middle) behind [middle, end).
+  void move_lines(size_t begin, size_t middle, size_t end) {
+    const auto at = [&](size_t line) { return lines_.begin() + static_cast<std::ptrdiff_t>(line); };
+    std::vector<std::string> turned(at(middle), at(end));
+    turned.insert(turned.end(), at(begin), at(middle));
+    add(Mutation::barrier_moved, begin, end, turned);
   }
 
   void change_loop(size_t i) {
@@ -266,15 +285,20 @@ std::vector<Mutant> all_mutants(const std::string& source) {
 }
 
 std::vector<Mutant> some_mutants(const std::string& source, size_t count, uint64_t seed) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(seed + source.size());
   std::map<Mutation, std::vector<Mutant>> of_kind;
   for (Mutant& mutant : all_mutants(source)) of_kind[mutant.mutation].push_back(std::move(mutant));
   for (auto& [kind, list] : of_kind)  // std::shuffle is another one in every library
     for (size_t i = 0; i < list.size(); ++i) std::swap(list[i], list[i + random() % (list.size() - i)]);
+  std::vector<std::vector<Mutant>> lists;
+  for (auto& [kind, list] : of_kind) lists.push_back(std::move(list));
+  if (lists.empty()) return {};
+  std::rotate(lists.begin(), lists.begin() + static_cast<std::ptrdiff_t>(random() % lists.size()),
+              lists.end());
   std::vector<Mutant> some;
   for (size_t turn = 0; some.size() < count; ++turn) {
     const size_t before = some.size();
-    for (auto& [kind, list] : of_kind)
+    for (std::vector<Mutant>& list : lists)
       if (turn < list.size() && some.size() < count) some.push_back(std::move(list[turn]));
     if (some.size() == before) break;
   }
