@@ -12,7 +12,7 @@ TEST(References, AValueIsKnownWithAllItsRuns) {
     Graph graph;
     const ValueId x = graph.add_input({DType::f32, {2}}, "x");
     graph.set_outputs({x}, {"x"});
-    References references(graph);
+    References references(graph, ProductType::f32);
     const HostTensor value = HostTensor::of<float>(DType::f32, {2}, {1, 2});
     for (int run = 0; run < References::kRuns; ++run) {
       if (run == before) references.take(x, converted(value, DType::f64), true);
@@ -33,7 +33,7 @@ TEST(References, AllOutputsAreKnownInTime) {
   const ValueId x = graph.add_input({DType::f32, {2}}, "x");
   const ValueId y = graph.add(Op::Tanh, NoAttrs{}, {x});
   graph.set_outputs({x, y}, {"x", "y"});
-  References known(graph), late(graph);
+  References known(graph, ProductType::f32), late(graph, ProductType::f32);
   const std::vector<HostTensor> inputs = {HostTensor::of<float>(DType::f32, {2}, {1, 2})};
   known.run(inputs, {});
   late.run(inputs, Deadline(-1));
