@@ -117,7 +117,8 @@ class Fibers {
                               (kind & 1) != 0,
                               (kind & 2) == 0,
                               site,
-                              *active_->number_};
+                              *active_->number_,
+                              (kind & 4) != 0};
     if (!active_->checker_->access(access)) active_->stop();
   }
   static void go_astray() {

@@ -193,7 +193,7 @@ bool MemoryChecker::access(const MemoryAccess& access) {
     else
       read(access, *memory, memory->cells[i]);
   }
-  if (counts_accesses_)
+  if (counts_accesses_ && access.site != nullptr)
     warp_accesses_.add(access.site, access.thread % kWarpLanes, access.address, access.bytes,
                        memory->kind == Kind::shared);
   return true;
@@ -241,7 +241,7 @@ void MemoryChecker::write(const MemoryAccess& access, const Memory& memory, Cell
                                       (cell.many_threads && cell.reader_turn == turn)))
       report(Mistake::race, access, memory, ", which thread " + std::to_string(cell.reader) + " read");
   }
-  cell.is_written = true;
+  cell.is_written = !access.promised;
   cell.written_at = interval_;
   cell.writer = thread;
   cell.writer_turn = turn;

@@ -49,8 +49,9 @@ struct MemoryAccess {
   uintptr_t address = 0;
   size_t bytes = 0;
   bool writes = false, needs_alignment = true;
-  const void* site = nullptr;
+  const void* site = nullptr;  // null: it is not counted
   unsigned thread = 0;
+  bool promised = false;  // a copy begins to write, and ends with a write of its own: no number until then
 };
 
 // One block runs at a time. Within it any order of its threads shows the same races: two accesses are in

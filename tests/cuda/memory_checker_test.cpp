@@ -77,6 +77,29 @@ TEST(MemoryChecker, PassesWhatIsRight) {
             "");
 }
 
+// What is copied is no number before its thread has waited, and others see it behind a barrier.
+TEST(MemoryChecker, Copies) {
+  SKIP_WITHOUT_EMULATOR;
+  const auto copy = [](const std::string& how, const std::string& then) {
+    return mistakes("__shared__ __attribute__((aligned(16))) float s[68]; copy_async" + how + "; " + then +
+                    "out[threadIdx.x] = s[63 - threadIdx.x];");
+  };
+  const std::string each = "<4>(s + threadIdx.x, in + threadIdx.x, true)";
+  EXPECT_EQ(copy(each, "wait_copies(); __syncthreads();"), "");
+  EXPECT_EQ(copy(each, "__syncthreads();"), "unwritten");
+  EXPECT_EQ(copy(each, "wait_copies();"), "unwritten, race");
+  EXPECT_EQ(copy("<4>(s + threadIdx.x, in + threadIdx.x + 64, threadIdx.x > 64)",
+                 "wait_copies(); __syncthreads();"),
+            "");
+  EXPECT_EQ(copy("<4>(s + threadIdx.x, in + threadIdx.x + 1, true)", "wait_copies(); __syncthreads();"),
+            "outside");
+  EXPECT_EQ(
+      mistakes("__shared__ __attribute__((aligned(16))) float s[68];"
+               "if (threadIdx.x < 8) copy_async<16>(s + threadIdx.x * 4 + 1, in + threadIdx.x * 4, true);"
+               "wait_copies();"),
+      "misaligned");
+}
+
 TEST(MemoryChecker, Outside) {
   SKIP_WITHOUT_EMULATOR;
   EXPECT_EQ(mistakes("out[threadIdx.x + 1] = 0;"), "outside");

@@ -75,6 +75,8 @@ class Mutator {
       const std::string line = trimmed(lines_[i]);
       if (line == kBarrier) {
         change_barrier(i);
+      } else if (line == "wait_copies();") {
+        add(Mutation::wait_removed, i, i + 1, {});
       } else if (line.starts_with("for (")) {
         change_loop(i);
       } else {
@@ -260,6 +262,8 @@ const char* name(Mutation mutation) {
       return "barrier removed";
     case Mutation::barrier_moved:
       return "barrier moved";
+    case Mutation::wait_removed:
+      return "wait removed";
     case Mutation::index:
       return "index";
     case Mutation::stride:

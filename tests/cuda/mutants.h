@@ -10,14 +10,15 @@ namespace korch::testing {
 enum class Mutation {
   barrier_removed,
   barrier_moved,
-  index,   // a constant in an index
-  stride,  // what a variable is multiplied by in an index
-  offset,  // of a whole access, or of a buffer within shared memory or the workspace
-  guard,   // a condition dropped, or its constant changed
-  bound,   // of a loop, its first value or its step
-  split,   // of a number into variables, or of threads among rows and columns
-  fill,    // a first value left out
-  lanes,   // of a shuffle
+  wait_removed,  // for copies
+  index,         // a constant in an index
+  stride,        // what a variable is multiplied by in an index
+  offset,        // of a whole access, or of a buffer within shared memory or the workspace
+  guard,         // a condition dropped, or its constant changed
+  bound,         // of a loop, its first value or its step
+  split,         // of a number into variables, or of threads among rows and columns
+  fill,          // a first value left out
+  lanes,         // of a shuffle
 };
 const char* name(Mutation mutation);
 

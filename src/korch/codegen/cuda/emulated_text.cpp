@@ -9,6 +9,7 @@ namespace {
 constexpr const char* kPlainNames = R"(#define __shared__ static __attribute__((used))
 #define EMULATED static inline
 #define EMULATED_MEET(function) function()
+#define EMULATED_TELL(address, bytes, kind, site)
 struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
 )";
 
@@ -19,6 +20,7 @@ constexpr const char* kCheckedNames =
 #define EMULATED_BY_HAND __attribute__((noinline, convergent, disable_sanitizer_instrumentation))
 #define EMULATED EMULATED_BY_HAND static
 #define EMULATED_MEET(function) (emulated_site = __builtin_return_address(0), function())
+#define EMULATED_TELL(address, bytes, kind, site) emulated_access(address, bytes, kind, site)
 typedef float float4 __attribute__((ext_vector_type(4)));
 extern "C" {
 char emulated_no_array __attribute__((section("emulated_shared")));
@@ -99,12 +101,15 @@ static int emulated_copies_begun[1024];
 template <int bytes> EMULATED void copy_async(float* to, const float* from, bool inside) {
   int& begun = emulated_copies_begun[threadIdx.x];
   if (begun == 64) __builtin_trap();
+  if (inside) EMULATED_TELL(from, bytes, 0, __builtin_return_address(0));
+  EMULATED_TELL(to, bytes, 5, __builtin_return_address(0));  // nobody may read it yet
   emulated_copies[threadIdx.x][begun++] = {to, inside ? from : nullptr, bytes};
 }
 EMULATED void wait_copies() {
   int& begun = emulated_copies_begun[threadIdx.x];
   for (int i = 0; i < begun; ++i) {
     const emulated_copy& copy = emulated_copies[threadIdx.x][i];
+    EMULATED_TELL(copy.to, copy.bytes, 1, nullptr);
     for (int l = 0; l < copy.bytes / 4; ++l) copy.to[l] = copy.from == nullptr ? 0.0f : copy.from[l];
   }
   begun = 0;
