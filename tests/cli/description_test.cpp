@@ -28,7 +28,7 @@ TEST_F(Description, BashCompletesVerbsOptionsAndChoices) {
   EXPECT_EQ(complete("korch comp"), "compile completion\n");
   EXPECT_EQ(complete("korch --ver"), "--version\n");
   EXPECT_EQ(complete("korch compile --no-a"), "--no-alternatives\n");
-  EXPECT_EQ(complete("korch compile m.onnx --accuracy ''"), "standard strict\n");
+  EXPECT_EQ(complete("korch compile m.onnx --accuracy ''"), "standard strict tf32 f16 bf16\n");
   EXPECT_EQ(complete("korch compile --accuracy = st"), "standard strict\n");
   EXPECT_EQ(complete("korch compile --stop-after fi"), "fission\n");
   EXPECT_EQ(complete("korch compile --strategy gr"), "greedy\n");

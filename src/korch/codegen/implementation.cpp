@@ -67,11 +67,11 @@ const Family* family_named(const std::string& name) {
   return nullptr;
 }
 
-KernelSpec spec_of(tile::ScheduledGraph tiles, const Device& target) {
-  const std::string fault = tile::structural_fault(tiles);
-  KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(tiles));
+KernelSpec spec_of(tile::ScheduledGraph tiles, const Device& target, Checked checked) {
   Kernel kernel = tile::cpu_launch(tiles, target);
-  return {std::move(tiles), std::move(kernel)};
+  KernelSpec spec{std::move(tiles), std::move(kernel)};
+  if (checked == Checked::now) check(spec);
+  return spec;
 }
 
 }  // namespace
@@ -93,8 +93,8 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   std::vector<Refusal> reasons;
   for (const Family& family : families()) {
     if (family.kind == Family::Kind::gpu_alone && !target.is_gpu()) continue;
-    // The last resort costs a measurement for nothing where another kernel is; on a GPU it gives each result a
-    // warp or a block, where others have too few rows for their tiles.
+    // The last resort costs a measurement for nothing where another kernel is; on a GPU it gives each result
+    // a warp or a block, where others have too few rows for their tiles.
     if (family.kind == Family::Kind::last_resort && !found.empty() && !target.is_gpu()) continue;
     family.list(graph, candidate, target, accuracy, found, reasons);
   }
@@ -104,12 +104,19 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   return found;
 }
 
+void check(const KernelSpec& spec) {
+  if (!spec.tiles) return;
+  const std::string fault = tile::structural_fault(*spec.tiles);
+  KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(*spec.tiles));
+}
+
 LinearContext linear_context() {
   return {linear::may_follow, linear::may_precede, linear::kMostBefore};
 }
 
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Device& target) {
+                                        const Implementation& implementation, const Device& target,
+                                        Checked checked) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr || family->reschedule == nullptr) return {};
   std::vector<Schedule> schedules;
@@ -135,15 +142,15 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
   Result<tile::ScheduledGraph> built =
       std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
-  KernelSpec spec = spec_of(std::move(built).value(), target);
+  KernelSpec spec = spec_of(std::move(built).value(), target, checked);
   spec.kernel.flops = implementation.flops;
   spec.kernel.bytes = implementation.bytes;
   return spec;
 }
 
-KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                           const Device& target) {
-  KernelSpec spec = spec_of(reorder_tile_graph(type, from, to, target), target);
+KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to, const Device& target,
+                           Checked checked) {
+  KernelSpec spec = spec_of(reorder_tile_graph(type, from, to, target), target, checked);
   spec.kernel.bytes = 2.0 * static_cast<double>(type.bytes());
   return spec;
 }

@@ -20,11 +20,17 @@ struct KernelSpec {
 // The tile graph's text, or the call's: on one target, two specs of one text are one kernel.
 std::string print(const KernelSpec& spec);
 
-// The kernel of a candidate in one of its implementations. The tile graph is verified.
+// An internal error where its tile graph is none (structural_fault).
+void check(const KernelSpec& spec);
+// Which takes longer than to make one: of those that may never be built it is left to who builds them.
+enum class Checked { now, later };
+
+// The kernel of a candidate in one of its implementations.
 Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
-                           const Implementation& implementation, const Device& target);
+                           const Implementation& implementation, const Device& target,
+                           Checked checked = Checked::now);
 // The layout change of one Value as a kernel of its own.
-KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to,
-                           const Device& target);
+KernelSpec propose_reorder(const TensorType& type, const Layout& from, const Layout& to, const Device& target,
+                           Checked checked = Checked::now);
 
 }  // namespace korch

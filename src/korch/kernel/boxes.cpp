@@ -5,17 +5,51 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 namespace korch::tile {
 namespace {
 
 constexpr int64_t kMaxBoxes = 1 << 12;  // of one access
 
+// The boxes of a region, by what is in them.
+class BoxIndex {
+ public:
+  explicit BoxIndex(Region& region) : region_(region) {
+    for (size_t i = 0; i < region.boxes.size(); ++i) numbers_.emplace(hash_of(region.boxes[i]), i);
+  }
+  void add(StridedBox box, bool even_if_known) {
+    const uint64_t hash = hash_of(box);
+    const auto [begin, end] = numbers_.equal_range(hash);
+    const bool is_known =
+        std::any_of(begin, end, [&](const auto& known) { return region_.boxes[known.second] == box; });
+    if (is_known && !even_if_known) return;
+    numbers_.emplace(hash, region_.boxes.size());
+    region_.boxes.push_back(std::move(box));
+  }
+  Region& region() { return region_; }
+
+ private:
+  static uint64_t hash_of(const StridedBox& box) {
+    auto hash = static_cast<uint64_t>(box.base);
+    const auto mix = [&](int64_t value) {
+      hash = (hash ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 32;
+    };
+    mix(0);
+    for (const StridedBox::Axis& axis : box.axes) mix(axis.extent), mix(axis.stride);
+    return hash;
+  }
+
+  Region& region_;
+  std::unordered_multimap<uint64_t, size_t> numbers_;
+};
+
 // The boxes of an offset where a condition holds. Of variables under a division the digits take their place,
 // where that leaves no division; others, and those in a condition with others, are taken value by value.
 class Boxes {
  public:
-  Boxes(const Place& place, Region& region, int names = 0) : place_(place), region_(region), names_(names) {}
+  Boxes(const Place& place, BoxIndex& found, int names = 0) : place_(place), found_(found), names_(names) {}
 
   void add(const Condition& condition, Ranges ranges) {
     Replacements replacements;
@@ -38,7 +72,7 @@ class Boxes {
     if (reads && add_bounded(offset, rest, ranges)) return;
     if (add_pieces(offset, rest, ranges) || add_digits(offset, rest, ranges)) return;
     const std::string split = to_split(offset, rest, ranges);
-    if (split.empty() && !reads && !region_.exact && add_bounded(offset, rest, ranges)) return;
+    if (split.empty() && !reads && !found_.region().exact && add_bounded(offset, rest, ranges)) return;
     if (!split.empty()) {
       const IndexRange range = ranges.at(split);
       for (int64_t value = range.low; value <= range.high; ++value) {
@@ -109,7 +143,7 @@ class Boxes {
       const std::string name = fmt::format("bounded{}", names_++);
       Ranges inner = ranges;
       inner[name] = range;
-      region_.exact = false;
+      found_.region().exact = false;
       const Index less = Index::variable(name, range.low, range.high) - terms;
       const auto replaced = [&, &terms = terms](const Index& index) {
         return index + less * factor_of(index, terms);
@@ -120,7 +154,7 @@ class Boxes {
           others.require(replaced(other.index), other.low, other.high);
       Place place = place_;
       place.offset = replaced(offset);
-      Boxes(place, region_, names_).add(others, inner);
+      Boxes(place, found_, names_).add(others, inner);
       return true;
     }
     return false;
@@ -223,7 +257,7 @@ class Boxes {
     Place place = place_;
     place.offset = substitute(offset, replacements);
     for (Condition& path : place.paths) path = substitute(path, replacements);
-    Boxes boxes(place, region_, names_ + 1);
+    Boxes boxes(place, found_, names_ + 1);
     boxes.work_ = work_;
     boxes.joins_ = joins_ && joins;
     boxes.add(substitute(condition, replacements), ranges);
@@ -285,7 +319,7 @@ class Boxes {
     }
     if (best.empty()) return {};
     if (work_ + fewest > kMaxBoxes) {
-      region_.exact = false;
+      found_.region().exact = false;
       return {};
     }
     work_ += fewest;
@@ -320,19 +354,15 @@ class Boxes {
     StridedBox box;
     box.base = range.low;
     if (range.high > range.low) box.axes = {{range.high - range.low + 1, 1}};
-    region_.exact = false;
+    found_.region().exact = false;
     add_box(std::move(box));
   }
 
   // What is read several times counts once; what is written several times is a fault that must show.
-  void add_box(StridedBox box) {
-    if (place_.direction == Direction::written ||
-        std::find(region_.boxes.begin(), region_.boxes.end(), box) == region_.boxes.end())
-      region_.boxes.push_back(std::move(box));
-  }
+  void add_box(StridedBox box) { found_.add(std::move(box), place_.direction == Direction::written); }
 
   const Place& place_;
-  Region& region_;
+  BoxIndex& found_;
   int names_;  // of variables that stand for what a bound is about
   int64_t work_ = 0;
   bool joins_ = true;  // until digits take variables' places, which a join would undo
@@ -341,7 +371,8 @@ class Boxes {
 }  // namespace
 
 void add_boxes(const Place& place, const Ranges& ranges, Region& region) {
-  Boxes boxes(place, region);
+  BoxIndex found(region);
+  Boxes boxes(place, found);
   for (const Condition& path : place.paths) boxes.add(path, ranges);
 }
 

@@ -34,9 +34,10 @@ const Result<BuiltKernel>* KernelBank::find(const Hash& key) const {
 Result<Spec> KernelBank::propose_one(const KernelRequest& request) {
   ++proposed_now_;
   if (request.candidate == nullptr)
-    return std::make_shared<const KernelSpec>(
-        propose_reorder(request.reorder_type, request.reorder_from, request.reorder_to, target_));
-  Result<KernelSpec> spec = propose(graph_, *request.candidate, *request.implementation, target_);
+    return std::make_shared<const KernelSpec>(propose_reorder(request.reorder_type, request.reorder_from,
+                                                              request.reorder_to, target_, Checked::later));
+  Result<KernelSpec> spec =
+      propose(graph_, *request.candidate, *request.implementation, target_, Checked::later);
   if (!spec) return spec.refusal();
   return std::make_shared<const KernelSpec>(std::move(spec).value());
 }
@@ -57,6 +58,7 @@ Hash KernelBank::object_key(const BuiltKernel& built) const {
 }
 
 Result<BuiltKernel> KernelBank::spell_one(const Spec& spec) {
+  check(*spec);
   BuiltKernel built{spec, spelled(*spec, target_), {}, {}};
   if (strikes_ != nullptr)
     if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
