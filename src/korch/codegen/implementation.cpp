@@ -115,8 +115,7 @@ LinearContext linear_context() {
 }
 
 std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& candidate,
-                                        const Implementation& implementation, const Device& target,
-                                        Checked checked) {
+                                        const Implementation& implementation, const Device& target) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr || family->reschedule == nullptr) return {};
   std::vector<Schedule> schedules;
@@ -130,7 +129,7 @@ std::vector<Implementation> rescheduled(const Graph& graph, const Candidate& can
 }
 
 Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
-                           const Implementation& implementation, const Device& target) {
+                           const Implementation& implementation, const Device& target, Checked checked) {
   const Family* family = family_named(implementation.family);
   if (family == nullptr)
     return Refusal{RefusalReason::no_kernel_family, "no family is called '" + implementation.family + "'"};

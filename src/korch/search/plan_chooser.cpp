@@ -387,7 +387,8 @@ class PlanChooser {
   // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist, and
   // be as good as it was thought to be before it was compiled.
   LazyResult choose_by_model() {
-    LazyOptions lazy{.second_looks = false, .other_plan = false};
+    constexpr double kGap = 0.01;  // the model is less sure
+    LazyOptions lazy{.second_looks = false, .other_plan = false, .gap = kGap};
     try {
       if (!rival_groups_.empty()) lazy.solve.start = rival_plan().chosen;
       for (;;) {
