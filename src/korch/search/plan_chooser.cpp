@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "korch/backend/backend.h"
 #include "korch/base/stopwatch.h"
@@ -384,6 +385,18 @@ class PlanChooser {
       if (!is_carried(id)) CostBook::drop(columns_.problem.columns[id]);
   }
 
+  // All implementations of the candidates of these columns: the model is quicker than another search.
+  void add_other_ways(std::vector<int>& columns) const {
+    std::set<int> candidates;
+    for (const int column : columns) candidates.insert(columns_.infos[column].candidate);
+    candidates.erase(-1);
+    std::set<int> all(columns.begin(), columns.end());
+    for (size_t id = 0; id < columns_.infos.size(); ++id)
+      if (candidates.contains(columns_.infos[id].candidate) && !columns_.problem.columns[id].measured)
+        all.insert(static_cast<int>(id));
+    columns.assign(all.begin(), all.end());
+  }
+
   // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist, and
   // be as good as it was thought to be before it was compiled.
   LazyResult choose_by_model() {
@@ -394,7 +407,10 @@ class PlanChooser {
       for (;;) {
         LazySolver solver(columns_.problem, lazy);
         Answer answer;
-        while (const std::optional<Question> question = solver.next(answer)) answer = answer_to(*question);
+        while (std::optional<Question> question = solver.next(answer)) {
+          add_other_ways(question->columns);
+          answer = answer_to(*question);
+        }
         LazyResult result = solver.result();
         const std::vector<int>& chosen = result.solution.chosen;
         if (chosen.empty() || (book_.build(chosen) && !book_.cost_more_when_built(chosen))) return result;

@@ -196,7 +196,7 @@ class LazySolver::Loop {
 
   bool is_better(const Solution& solution) const {
     return !solution.chosen.empty() &&
-           (plan_.empty() || solution.objective_us < (1 - kLittle) * cost_of(plan_));
+           (plan_.empty() || solution.objective_us < (1 - std::max(kLittle, gap_)) * cost_of(plan_));
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
