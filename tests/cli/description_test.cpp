@@ -79,7 +79,7 @@ TEST_F(Description, TheManualIsRoff) {
   const std::string render = "mandoc -T ascii " + path("korch.1") + " | sed 's/.\\x08//g' >" + path("page");
   ASSERT_EQ(std::system(render.c_str()), 0);
   const std::string page = read_file(path("page"));
-  for (const char* part : {"KORCH(1)", "--accuracy {standard,strict}", "-o, --output TEXT", "EXIT STATUS",
+  for (const char* part : {"KORCH(1)", "--accuracy {standard,strict,tf32,f16,bf16}", "-o, --output TEXT", "EXIT STATUS",
                            "  korch verify candy.onnx candy.so"})
     EXPECT_NE(page.find(part), std::string::npos) << part << " in:\n" << page;
 }

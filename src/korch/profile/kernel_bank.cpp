@@ -177,7 +177,7 @@ std::string KernelBank::costs_of_other_gpus() {
 CostFrom KernelBank::cost_from(const KernelRequest& request) {
   const Result<BuiltKernel>* built = find(request.key);
   if (built != nullptr && built->ok() && built->value().cost) return CostFrom::here;
-  if (carried_cost(request)) return CostFrom::carried;
+  if (carried_cost(request)) return is_here(target_) ? CostFrom::here : CostFrom::carried;
   return has_model() ? CostFrom::model : CostFrom::here;
 }
 
