@@ -133,6 +133,8 @@ def wide_maps(phase, types):
             continue
         for name, extent in extents:
             if extent % 4 == 0 and all(runs_along(offset, name) for _, offset in written):
+                if any(not buffer.startswith("s") and affine(offset).get(name, 0) not in (0, 1) for buffer, offset in read):
+                    continue  # through shared memory, a line of single elements at a time
                 stores = stores or any(not buffer.startswith("s") for buffer, _ in written)
                 loads = loads or any(not buffer.startswith("s") and runs_along(offset, name) for buffer, offset in read)
     return loads, stores
