@@ -77,13 +77,17 @@ float acosf(float), acoshf(float), asinf(float), asinhf(float), atanf(float), at
 EMULATED void __syncthreads() { EMULATED_MEET(emulated_barrier); }
 // Other than shuffles and matrix products, it orders what the threads of a warp read and write.
 EMULATED void __syncwarp(unsigned = 0xffffffffu) { EMULATED_MEET(emulated_warp_barrier); }
-// Threads of a warp show each other a value, and go on when all have read.
-static unsigned long long emulated_shown[1024];
+// Threads of a warp show each other something, and go on when all have shown it. They take turns with two places:
+// what is shown next cannot be shown in the same place before all have read.
+static unsigned char emulated_turns[32];
+static unsigned long long emulated_shown[2][1024];
 template <class T> EMULATED T __shfl_xor_sync(unsigned, T value, int other) {
-  __builtin_memcpy(&emulated_shown[threadIdx.x], &value, sizeof value);
+  unsigned char& turns = emulated_turns[threadIdx.x / 32];
+  const int turn = turns;
+  __builtin_memcpy(&emulated_shown[turn][threadIdx.x], &value, sizeof value);
   EMULATED_MEET(emulated_warp);
-  __builtin_memcpy(&value, &emulated_shown[threadIdx.x ^ other], sizeof value);
-  EMULATED_MEET(emulated_warp);
+  turns = 1 - turn;
+  __builtin_memcpy(&value, &emulated_shown[turn][threadIdx.x ^ other], sizeof value);
   return value;
 }
 #pragma clang fp contract(off)
@@ -115,29 +119,32 @@ EMULATED void wait_copies() {
   begun = 0;
 }
 // A product of 16 x 4T by 4T x 8 elements. Each thread shows its elements and its results. The first one of a
-// warp makes all results.
+// warp that goes on makes all results.
 typedef float emulated_row __attribute__((ext_vector_type(8)));
-static float emulated_a[32][16][16];
-static emulated_row emulated_b[32][16], emulated_sum[32][16];
+static float emulated_a[2][32][16][16];
+static emulated_row emulated_b[2][32][16], emulated_sum[2][32][16];
 template <int T> EMULATED void emulated_multiply(float (&sum)[4], const float (&a)[2 * T], const float (&b)[T]) {
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, within = lane % 4;
   constexpr int each = T / 2;  // elements of a register
+  unsigned char& turns = emulated_turns[warp];
+  const int turn = turns;
+  float (&rows)[16][16] = emulated_a[turn][warp];
+  emulated_row (&columns)[16] = emulated_b[turn][warp], (&sums)[16] = emulated_sum[turn][warp];
   for (int q = 0; q < 4; ++q) {
-    for (int e = 0; e < each; ++e)
-      emulated_a[warp][group + q % 2 * 8][within * each + e + q / 2 * 4 * each] = a[q * each + e];
-    emulated_sum[warp][group + q / 2 * 8][within * 2 + q % 2] = sum[q];
+    for (int e = 0; e < each; ++e) rows[group + q % 2 * 8][within * each + e + q / 2 * 4 * each] = a[q * each + e];
+    sums[group + q / 2 * 8][within * 2 + q % 2] = sum[q];
   }
   for (int q = 0; q < 2; ++q)
-    for (int e = 0; e < each; ++e) emulated_b[warp][within * each + e + q * 4 * each][group] = b[q * each + e];
+    for (int e = 0; e < each; ++e) columns[within * each + e + q * 4 * each][group] = b[q * each + e];
   EMULATED_MEET(emulated_warp);
-  if (lane == 0)
+  if (turns == turn)
     for (int row = 0; row < 16; ++row) {
-      emulated_row total = emulated_sum[warp][row];
-      for (int term = 0; term < 4 * T; ++term) total += emulated_a[warp][row][term] * emulated_b[warp][term];
-      emulated_sum[warp][row] = total;
+      emulated_row total = sums[row];
+      for (int term = 0; term < 4 * T; ++term) total += rows[row][term] * columns[term];
+      sums[row] = total;
     }
-  EMULATED_MEET(emulated_warp);
-  for (int q = 0; q < 4; ++q) sum[q] = emulated_sum[warp][group + q / 2 * 8][within * 2 + q % 2];
+  turns = 1 - turn;
+  for (int q = 0; q < 4; ++q) sum[q] = sums[group + q / 2 * 8][within * 2 + q % 2];
 }
 static inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
