@@ -22,7 +22,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 21;  // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 22;  // of the search for a plan: what older ones chose is chosen anew
 // Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
 // on machines of any speed. Networks of the zoo need ten.
 constexpr int kMostRefused = 100;
@@ -385,41 +385,43 @@ class PlanChooser {
       if (!is_carried(id)) CostBook::drop(columns_.problem.columns[id]);
   }
 
-  // All implementations of the candidates of these columns: the model is quicker than another search.
-  void add_other_ways(std::vector<int>& columns) const {
-    std::set<int> candidates;
-    for (const int column : columns) candidates.insert(columns_.infos[column].candidate);
-    candidates.erase(-1);
-    std::set<int> all(columns.begin(), columns.end());
-    for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (candidates.contains(columns_.infos[id].candidate) && !columns_.problem.columns[id].measured)
-        all.insert(static_cast<int>(id));
-    columns.assign(all.begin(), all.end());
-  }
-
-  // As if costs were measured, once for each kernel that can matter; and every chosen kernel must exist, and
-  // be as good as it was thought to be before it was compiled.
+  // As if costs were measured, of all kernels: that takes less than to find out which ones matter. Nothing
+  // here depends on a clock. Every chosen kernel must exist, and be as good as it was thought to be before it
+  // was compiled.
   LazyResult choose_by_model() {
-    constexpr double kGap = 0.01;  // the model is less sure
-    LazyOptions lazy{.second_looks = false, .other_plan = false, .gap = kGap};
     try {
-      if (!rival_groups_.empty()) lazy.solve.start = rival_plan().chosen;
-      for (;;) {
-        LazySolver solver(columns_.problem, lazy);
-        Answer answer;
-        while (std::optional<Question> question = solver.next(answer)) {
-          add_other_ways(question->columns);
-          answer = answer_to(*question);
-        }
-        LazyResult result = solver.result();
-        const std::vector<int>& chosen = result.solution.chosen;
-        if (chosen.empty() || (book_.build(chosen) && !book_.cost_more_when_built(chosen))) return result;
-        lazy.solve.start.clear();
+      std::vector<int> all(columns_.infos.size());
+      std::iota(all.begin(), all.end(), 0);
+      book_.measure(all);
+      if (!rival_groups_.empty()) rival_ = greedys_plan();
+      Orchestrator orchestrator(columns_.problem, deadline_);
+      LazyResult result;
+      result.solution.chosen = rival_.chosen;
+      for (const int width : {16, 64}) {
+        std::vector<int> start;
+        do {
+          start =
+              std::isfinite(cost_of(result.solution.chosen)) ? result.solution.chosen : std::vector<int>();
+          result.solution = orchestrator.regress(start, width);
+        } while (!stands(result.solution.chosen));
       }
+      if (result.solution.status == SolveStatus::feasible)
+        result.solution.bound_us = std::min(
+            result.solution.objective_us,
+            orchestrator.relax(std::numeric_limits<double>::infinity(), Orchestrator::kQuick).bound_us);
+      return result;
     } catch (const BudgetSpent&) {
       return choose_on_bounds();
     }
   }
+
+  double cost_of(const std::vector<int>& plan) const {
+    double sum = 0;
+    for (const int id : plan) sum += columns_.problem.columns[id].cost_us;
+    return sum;
+  }
+
+  bool stands(const std::vector<int>& plan) { return book_.build(plan) && !book_.cost_more_when_built(plan); }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too
   // little of costs for a long proof.

@@ -27,7 +27,6 @@ class LazySolver::Loop {
       : problem_(problem),
         second_looks_(options.second_looks),
         other_plan_(options.other_plan),
-        gap_(options.gap),
         limit_s_(time_limit_s(problem, options.solve)),
         width_(options.solve.width),
         orchestrator_(problem, options.deadline) {
@@ -148,8 +147,7 @@ class LazySolver::Loop {
         seconds_ += relaxed.seconds;
         last_search_s_ = relaxed.seconds;
         bound_us = std::max(bound_us, relaxed.bound_us);
-        const bool is_near = gap_ > 0 && !plan_.empty() && cost_of(plan_) <= (1 + gap_) * bound_us;
-        if (!relaxed.is_complete || is_near) co_return keep_plan(bound_us);
+        if (!relaxed.is_complete) co_return keep_plan(bound_us);
         is_learning = co_await measure_below(relaxed.columns, bound_us);
         if (is_learning) break;
       }
@@ -196,7 +194,7 @@ class LazySolver::Loop {
 
   bool is_better(const Solution& solution) const {
     return !solution.chosen.empty() &&
-           (plan_.empty() || solution.objective_us < (1 - std::max(kLittle, gap_)) * cost_of(plan_));
+           (plan_.empty() || solution.objective_us < (1 - kLittle) * cost_of(plan_));
   }
 
   // Asks for the costs that are missing among `columns`; false when nothing came of it.
@@ -255,7 +253,6 @@ class LazySolver::Loop {
 
   Problem& problem_;
   const bool second_looks_, other_plan_;
-  const double gap_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;

@@ -17,7 +17,6 @@ struct LazyOptions {
   Deadline deadline = {};     // after which a search throws BudgetSpent
   bool second_looks = false;  // whether it asks for them
   bool other_plan = false;    // likewise
-  double gap = 0;             // relative: a plan that is proven to be so near to the best one is good enough
 };
 
 struct Question {

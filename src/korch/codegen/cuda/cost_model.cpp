@@ -17,7 +17,8 @@ constexpr double kSectorBytes = 32;                  // that a load moves at lea
 constexpr double kInstructions_per_flop_unit = 0.5;  // a multiply-add is one
 constexpr double kIndexInstructions = 6;             // offset of an access
 constexpr double kLoopInstructions = 8;              // of a point: its variables, by division
-constexpr double kLoad_us = 0.55 / 4;                // from memory, four in flight
+constexpr double kLatency_us = 0.55;                 // of a load from memory
+constexpr double kLoad_us = kLatency_us / 4;         // four in flight
 constexpr double kShared_us = 0.02;                  // from shared memory
 constexpr double kCall_us = 0.004;                   // a dependent instruction
 constexpr double kBarrier_us = 0.02;
@@ -58,13 +59,15 @@ double product_of(const std::vector<LoopVariable>& loops, const Phase& phase) {
   return count;
 }
 
-// How often the nest runs in a slice.
+// How often the nest runs in a slice, on the average: nests for a part of a dealt out axis run in some
+// slices.
 double times_of(const Nest& nest, const Phase& phase) {
   double times = 1;
   for (const OuterLoop& loop : nest.around) {
-    const GridVariable* chunked = phase.chunked(loop.variable.name);
-    times *= static_cast<double>(chunked != nullptr ? std::min(chunked->chunk, loop.high - loop.low)
-                                                    : loop.high - loop.low);
+    times *= static_cast<double>(loop.high - loop.low);
+    if (const GridVariable* dealt = phase.grid_variable(loop.variable.name))
+      times *= static_cast<double>(std::min(dealt->chunk, dealt->variable.extent)) /
+               static_cast<double>(dealt->variable.extent);
   }
   return times;
 }
@@ -86,10 +89,12 @@ class PhaseModel {
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       const Nest& nest = phase_.nests[i];
       const double times = times_of(nest, phase_);
-      const NestWork once = work_of(nest, schedule_[i]);
+      NestWork once = work_of(nest, schedule_[i]);
       slice.instructions += times * once.instructions;
       slice.bytes += times * once.bytes;
       slice.held_flops += times * once.held_flops;
+      if (fills_pipeline(i) && copied_load(graph_, nest))
+        once.latency_us = std::min(once.latency_us, kLatency_us);
       const double latency_us = times * (once.latency_us + kBarrier_us);
       if (fills_pipeline(i)) {
         filling_us += latency_us;
@@ -148,12 +153,16 @@ class PhaseModel {
 
   bool is_global(int buffer) const { return graph_.buffers[buffer].role != BufferRole::scratch; }
 
-  // Bytes that an access of one element moves, where neighbouring threads differ in `fast`.
-  double bytes_of(int buffer, const Index& offset, const std::string& fast) const {
+  // Bytes that an access of one element moves, where neighbouring threads differ in one of `fast`.
+  double bytes_of(int buffer, const Index& offset, const std::vector<std::string>& fast) const {
     const double size = static_cast<double>(size_bytes(graph_.buffers[buffer].type));
-    if (!offset.affine_in(fast)) return kSectorBytes;
-    const double stride = static_cast<double>(std::abs(offset.stride(fast)));
-    return stride == 0 ? size / 32 : std::min(kSectorBytes, stride * size);
+    double least = kSectorBytes;
+    for (const std::string& variable : fast) {
+      if (!offset.affine_in(variable)) continue;
+      const double stride = static_cast<double>(std::abs(offset.stride(variable)));
+      least = std::min(least, stride == 0 ? size / 32 : stride * size);
+    }
+    return least;
   }
 
   NestWork work_of(const Nest& nest, const NestSchedule& schedule) const {
@@ -169,7 +178,14 @@ class PhaseModel {
     const bool reduces = in_order.kind == NestKind::reduce;
     const ReduceBy by = reduces ? reduce_by(graph_, in_order) : ReduceBy::thread;
     const std::vector<LoopVariable>& along = by == ReduceBy::thread ? in_order.loops : in_order.reduced;
-    const std::string fast = along.empty() ? "" : along.back().name;
+    std::vector<std::string> fast;
+    if (const HeldReader held = held_reader(graph_, in_order, held_); held.buffer >= 0) {
+      // Neighbouring threads have neighbouring rows and neighbouring columns.
+      if (!held.rows.empty()) fast.push_back(held.rows.back().loop.name);
+      if (!held.column.name.empty()) fast.push_back(held.column.name);
+    } else if (!along.empty()) {
+      fast.push_back(along.back().name);
+    }
     constexpr double kWarp = 32, kWarps = kCudaThreads / kWarp;
     const double all = points * reduced;
     double threads = std::min<double>(kCudaThreads, by == ReduceBy::block ? reduced : points);
@@ -190,8 +206,9 @@ class PhaseModel {
       if (e.kind != ExprKind::load) continue;
       per_point += kIndexInstructions * share;
       if (is_global(e.buffer))
-        work.bytes += all * share *
-                      bytes_of(e.buffer, e.coords[0], turned && turned->load == id ? turned->along : fast);
+        work.bytes +=
+            all * share *
+            bytes_of(e.buffer, e.coords[0], turned && turned->load == id ? std::vector{turned->along} : fast);
       wait_us = std::max(wait_us, share * (is_global(e.buffer) ? kLoad_us : kShared_us));
     }
     for (const Store& store : in_order.stores) {
