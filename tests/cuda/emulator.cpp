@@ -360,7 +360,9 @@ void Emulator::run_checked(const LoadedKernel& kernel, int64_t blocks, int64_t t
     ignored.push_back({reinterpret_cast<uintptr_t>(own), sizeof *own, "number"});
   checker_->begin_launch(launch_memory_, copy.shared_arrays, ignored);
   copy.grid->x = static_cast<unsigned>(blocks);
-  for (int64_t block = 0; block < blocks; ++block) {
+  const int64_t looked_at = std::min(blocks, most_blocks_);
+  for (int64_t number = 0; number < looked_at; ++number) {
+    const int64_t block = looked_at == 1 ? 0 : number * (blocks - 1) / (looked_at - 1);
     copy.block->x = static_cast<unsigned>(block);
     checker_->begin_block(block);
     for (const MemoryRange& array : copy.shared_arrays)

@@ -3,6 +3,7 @@
 // ascending or in descending order, so that a barrier that is missing shows in one of them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -33,6 +34,8 @@ class Emulator : public Gpu {
   ~Emulator() override;
 
   void set_order(ThreadOrder order) { order_ = order; }
+  // With checks, a launch runs no more of its blocks, spread over all.
+  void set_most_blocks(int64_t most) { most_blocks_ = most; }
   // The kernel `symbol` of the text; it stays until destruction.
   Result<Function> load(const std::string& source, const std::string& symbol);
   // The same of the object that the text compiles to, whose accesses nobody checks.
@@ -62,6 +65,7 @@ class Emulator : public Gpu {
 
   const std::unique_ptr<MemoryChecker> checker_;
   LaunchMemory launch_memory_;
+  int64_t most_blocks_ = INT64_MAX;
   ThreadOrder order_ = ThreadOrder::ascending;
   std::vector<std::unique_ptr<LoadedKernel>> kernels_;
 };
