@@ -1,5 +1,6 @@
 // Sectors of global memory and wavefronts of shared memory that printed kernels move, over the least that
 // their bytes need. KORCH_CUDA_COUNTS=1: printed for all kernels.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -52,6 +53,58 @@ TEST(KernelAccesses, Few) {
   const AccessCounts of_product =
       counts_of(product, cuda_implementations(product, whole_candidate(product)).back());
   EXPECT_LE(ratio(of_product.wavefronts, of_product.least_wavefronts), 1.05);
+}
+
+struct Window {
+  std::string op;
+  int64_t channels, size, kernel, stride;
+};
+
+std::string window_text(const Window& w) {
+  const auto twice = [](int64_t value) { return fmt::format("[{0},{0}]", value); };
+  const std::string pads =
+      fmt::format("dilations=[1,1], pads_before={0}, pads_after={0}", twice(w.kernel / 2));
+  if (w.op == "Conv")
+    return fmt::format(R"(graph {{
+  input %x : f32[1x{0}x{1}x{1}] "x"
+  %w = Constant() {{splat=0.5}} : f32[{0}x1x{2}x{2}]
+  %y = Conv(%x, %w) {{strides={3}, {4}, group={0}}}
+  output %y "y"
+}})",
+                       w.channels, w.size, w.kernel, twice(w.stride), pads);
+  return fmt::format(R"(graph {{
+  input %x : f32[1x{0}x{1}x{1}] "x"
+  %y = {2}(%x) {{kernel={3}, strides={4}, {5}}}
+  output %y "y"
+}})",
+                     w.channels, w.size, w.op, twice(w.kernel), twice(w.stride), pads);
+}
+
+// Pooling and depthwise convolution move whole sectors. What pooling moves is its input and its result, and
+// the edges of tiles again.
+TEST(KernelAccesses, Windows) {
+  if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
+  constexpr double kEdges = 1.3;
+  for (const Window& w :
+       {Window{"WindowMax", 16, 56, 3, 1}, Window{"WindowMax", 16, 56, 3, 2},
+        Window{"WindowSum", 16, 56, 3, 1}, Window{"WindowSum", 16, 64, 3, 2}, Window{"Conv", 32, 56, 3, 1},
+        Window{"Conv", 32, 56, 3, 2}, Window{"Conv", 32, 28, 5, 1}, Window{"Conv", 32, 28, 5, 2}}) {
+    const Graph graph = parse_graph(window_text(w));
+    int looked_at = 0;
+    for (const Implementation& way : cuda_implementations(graph, whole_candidate(graph))) {
+      if (way.family != "loop" && way.family != "depthwise") continue;
+      if (way.input_layouts[0] != way.output_layouts[0]) continue;
+      ++looked_at;
+      const AccessCounts counts = counts_of(graph, way);
+      EXPECT_LE(ratio(counts.sectors, counts.least_sectors), 1.1) << window_text(w) << to_string(way);
+      const int64_t results = w.size / w.stride * (w.size / w.stride);
+      const int64_t elements = w.channels * (w.size * w.size + results);
+      const bool has_weights = w.op == "Conv";
+      EXPECT_TRUE(has_weights || ratio(32 * counts.sectors, 4 * elements) <= kEdges)
+          << window_text(w) << to_string(way);
+    }
+    EXPECT_EQ(looked_at, w.op == "Conv" ? 1 : 2);
+  }
 }
 
 TEST(KernelAccesses, Print) {

@@ -284,8 +284,8 @@ void add_subjects(std::vector<Subject>& list, const std::string& name, const Gra
 }
 
 const std::set<std::string> kFew = {
-    "softmax",    "constant_pad", "reduce_all", "maximum_beside_softmax", "matmul_between_activations",
-    "conv_padded"};
+    "softmax",     "constant_pad", "reduce_all", "maximum_beside_softmax", "matmul_between_activations",
+    "conv_padded", "max_pool",     "depthwise"};
 
 std::vector<Subject> subjects(bool all) {
   std::vector<Subject> list;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "korch/codegen/cpu/cpu_kernel.h"
+#include "korch/codegen/cuda/staged_windows.h"
 #include "korch/codegen/kernel_spec.h"
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/linear/workload.h"
@@ -141,6 +142,7 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
   Result<tile::ScheduledGraph> built =
       std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
+  if (target.is_gpu()) built = tile::with_staged_windows(std::move(built).value(), target);
   KernelSpec spec = spec_of(std::move(built).value(), target, checked);
   spec.kernel.flops = implementation.flops;
   spec.kernel.bytes = implementation.bytes;

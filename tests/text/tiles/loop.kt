@@ -658,3 +658,47 @@ kernel {
     }
   }
 }
+
+// RUN: tiles loop --target gpu --layouts rm->rm staged_windows
+// A tile of results per slice; what its windows read is staged, with the padding.
+graph {
+  input %x : f32[1x4x56x56] "x"
+  %y = WindowMax(%x) {kernel=[3,3], strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1]}
+  output %y "y"
+}
+// EXPECT:
+loop() rm->rm
+kernel {
+  in0: f32[12544]
+  out0: f32[12544]
+  s0: f32[256] at 0
+  scratch 1024
+  phase i3_tile in 4, i4_tile in 28 {
+    map i4_box in 4, i2_box in 64 lanes 4 along i2_box {
+      %0 = in0[i2_box + i3_tile * 3136 + i4_box * 56 + i4_tile * 112 - 60]
+      %1 = f32 -inf
+      %2 = %0 if 0 <= i4_box + i4_tile * 2 - 1 <= 55 and 0 <= i2_box - 4 <= 55 else %1
+      s0[i2_box + i4_box * 64] <- %2
+    }
+    map i4_in in 2, i2_in in 56 lanes 4 along i2_in {
+      %0 = s0[i2_in + i4_in * 64 + 3]
+      %1 = s0[i2_in + i4_in * 64 + 4]
+      %2 = f32 max(%0, %1)
+      %3 = s0[i2_in + i4_in * 64 + 5]
+      %4 = f32 max(%2, %3)
+      %5 = s0[i2_in + i4_in * 64 + 67]
+      %6 = f32 max(%4, %5)
+      %7 = s0[i2_in + i4_in * 64 + 68]
+      %8 = f32 max(%6, %7)
+      %9 = s0[i2_in + i4_in * 64 + 69]
+      %10 = f32 max(%8, %9)
+      %11 = s0[i2_in + i4_in * 64 + 131]
+      %12 = f32 max(%10, %11)
+      %13 = s0[i2_in + i4_in * 64 + 132]
+      %14 = f32 max(%12, %13)
+      %15 = s0[i2_in + i4_in * 64 + 133]
+      %16 = f32 max(%14, %15)
+      out0[i2_in + i3_tile * 3136 + i4_in * 56 + i4_tile * 112] <- %16
+    }
+  }
+}
