@@ -17,7 +17,17 @@ namespace {
 constexpr int kWarp = 32;
 // Loads of several points before the first is used.
 constexpr const char* kInFlight = "#pragma unroll 4";
-constexpr int kQuad = 4;  // float32 elements that a thread loads or stores at once
+constexpr size_t kMostInFlight = 16;  // loads of four elements: registers hold the results of no more
+constexpr int kQuad = 4;              // float32 elements that a thread loads or stores at once
+
+// How points of a map are unrolled that loads four elements at a time.
+const char* quads_in_flight(const TileGraph& graph, const Nest& nest) {
+  size_t loads = 0;
+  for (int id : graph.pool.reachable(nest.roots())) loads += graph.pool[id].kind == ExprKind::load;
+  return loads * 4 <= kMostInFlight   ? kInFlight
+         : loads * 2 <= kMostInFlight ? "#pragma unroll 2"
+                                      : "#pragma unroll 1";
+}
 
 int64_t fixed_count(const std::vector<LoopVariable>& loops) {
   int64_t count = 1;
@@ -193,7 +203,7 @@ void CudaNestPrinter::store_all(const std::vector<Store>& stores, bool quad) {
 void CudaNestPrinter::print_map(const Nest& nest) {
   const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
                     runs_in_quads(nest, nest.loops.back().name);
-  emitter_.line(kInFlight);
+  emitter_.line(quad ? quads_in_flight(graph_, nest) : kInFlight);
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
   if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
   store_all(nest.stores, quad);

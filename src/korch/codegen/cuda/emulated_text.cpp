@@ -57,7 +57,7 @@ EMULATED_BY_HAND void* __tsan_memmove(void* to, const void* from, unsigned long 
 constexpr const char* kCudaNames = R"(#define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 struct emulated_dimension { unsigned x; };
 extern "C" {

@@ -9,6 +9,9 @@ namespace korch::tile {
 namespace {
 
 constexpr int kRowRegisters = 4, kColumnRegisters = 2;  // that a thread has of the operands of 16 x 8 results
+// Of a thread, with which 128 registers (print_cuda) do not hold the operands of several steps in three parts
+// each.
+constexpr int64_t kManyResults = 64;
 
 class MatrixProductPrinter {
  public:
@@ -28,7 +31,8 @@ class MatrixProductPrinter {
 
   void print() {
     if (!nest_.anew.always_false()) print_zeros();
-    loop("term", terms_, steps_ * unit_terms());
+    const bool few_registers_left = splits_ && tile_.thread_rows * tile_.thread_columns >= kManyResults;
+    loop("term", terms_, steps_ * unit_terms(), few_registers_left ? "#pragma unroll 1" : "#pragma unroll");
     declare("b", fmt::format("[{}][{}][{}]", steps_, wide(), kColumnRegisters));
     fill_columns();
     loop("i", high());
@@ -47,8 +51,8 @@ class MatrixProductPrinter {
   int64_t wide() const { return tile_.thread_columns / 2; }
   int64_t unit_terms() const { return 8 * each_; }
 
-  void loop(const char* variable, int64_t count, int64_t step = 1) {
-    emitter_.line("#pragma unroll");
+  void loop(const char* variable, int64_t count, int64_t step = 1, const char* unrolled = "#pragma unroll") {
+    emitter_.line(unrolled);
     emitter_.open(fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2})", variable, count, step));
   }
 

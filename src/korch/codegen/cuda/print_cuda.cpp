@@ -125,6 +125,10 @@ ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase, bool wit
   return places;
 }
 
+// A multiprocessor holds two blocks that make tiles, so that one multiplies while the other one waits: each
+// thread has 128 registers at most.
+constexpr const char* kBlocksOfTiles = ", 2";
+
 class CudaPrinter {
  public:
   CudaPrinter(const ScheduledGraph& graph, size_t phase, SourceText& source)
@@ -157,13 +161,14 @@ class CudaPrinter {
     for (size_t i = 0; i < graph_.buffers.size(); ++i)
       if (graph_.buffers[i].role != BufferRole::scratch) parameters += parameter(static_cast<int>(i)) + ", ";
     return SourceText::as_cuda(fmt::format(R"(
-extern "C" __global__ void __launch_bounds__({}) {}({}int* status, char* workspace) {{
+extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* workspace) {{
 {}  for ({} slice = blockIdx.x; slice < {}; slice += gridDim.x) {{
 {}{}  }}
 }}
 )",
-                                           kCudaThreads, symbol, parameters, scratch(), index_type_,
-                                           phase_.slices(), slice_variables(phase_, index_type_), body));
+                                           kCudaThreads, places_.held.empty() ? "" : kBlocksOfTiles, symbol,
+                                           parameters, scratch(), index_type_, phase_.slices(),
+                                           slice_variables(phase_, index_type_), body));
   }
 
  private:
