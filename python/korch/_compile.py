@@ -12,7 +12,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from . import _options, _worker
 from ._arguments import Shapes, whole
-from ._errors import CompileWarning
+from ._errors import CompileWarning, FileError, UsageError
 from ._executable import Executable
 from ._model import Example, model_file
 
@@ -27,9 +27,10 @@ def compile(
     exporter: str = "dynamo",
     shapes: Optional[Shapes] = None,
     output: Union[str, os.PathLike, None] = None,
+    load: bool = True,
     progress: Union[bool, _worker.Progress, None] = None,
     **options: Any,
-) -> Executable:
+) -> Optional[Executable]:
     """Compiles a network into the fastest executable for this machine, and loads it.
 
     Takes seconds to minutes: kernels are compiled and measured. It happens in a process of its own; Ctrl-C ends it,
@@ -50,6 +51,8 @@ def compile(
             symbolic dimension wherever it stands, {"batch": 4}. A text with ranges, {"batch": "1..64"} or
             {"image": "1..8x3x224x224"}, makes an executable that takes arrays of all these extents.
         output: The executable's file. None: a temporary one, which lives while the Executable does.
+        load: False writes the file and returns None, so that a machine without a GPU (or with another CPU) compiles
+            for one: compile("m.onnx", target="sm_90", measure=False, output="m.so", load=False).
         progress: Called with (stage, done, total) as work goes on; total is 0 where it is not known. True prints
             a line per stage to the standard error.
         {options}
@@ -68,6 +71,8 @@ def compile(
         CompileWarning: a kernel proved wrong and another was taken, the budget ended early, a module is in training
             mode.
     """
+    if not load and output is None:
+        raise UsageError("load=False needs output: nothing else would be left of the executable")
     asked = _options.texts(_options.PYTHON, options)
     instances = int(str(asked.pop("instances", 1)))
     what: Dict[str, Any] = {"verb": "compile", "options": asked}
@@ -83,7 +88,15 @@ def compile(
             result = _worker.request({**what, **network.request}, progress or None)
         for warning in result["warnings"]:
             warnings.warn(warning, CompileWarning, stacklevel=2)
-        executable = Executable(what["output"], 0, instances, _folder=folder)
+        if not load:
+            return None
+        try:
+            executable = Executable(what["output"], 0, instances, _folder=folder)
+        except FileError as error:
+            if folder is not None:
+                raise
+            hint = f"{what['output']} was written all the same (load=False asks for no more)"
+            raise FileError(f"{error}; {hint}") from None
         try:
             for sample in network.samples:
                 sample.check(executable)

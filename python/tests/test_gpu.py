@@ -226,5 +226,41 @@ class GpuTest(unittest.TestCase):
         self.assertIn("sm_90", self.gpu.explain())
 
 
+class WithoutGpuTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "gpu.so")
+        self.options = {"target": "sm_90", "measure": False, "database": None, "output": self.path}
+        before = os.environ.pop("KORCH_CUDA_DRIVER", None)
+        os.environ["KORCH_CUDA_DRIVER"] = "/nowhere/libcuda.so"
+
+        def restore():
+            del os.environ["KORCH_CUDA_DRIVER"]
+            if before is not None:
+                os.environ["KORCH_CUDA_DRIVER"] = before
+
+        self.addCleanup(restore)
+
+    def compile(self, **options):
+        try:
+            return korch.compile(builder.add_relu(), **self.options, **options)
+        except korch.Unsupported as error:
+            self.skipTest(str(error))  # no NVRTC
+
+    def test_writes_a_file_for_another_machine(self):
+        self.assertIsNone(self.compile(load=False))
+        self.assertGreater(os.path.getsize(self.path), 0)
+
+    def test_says_that_the_file_is_there_though_it_cannot_be_loaded(self):
+        with self.assertRaises(korch.FileError) as raised:
+            self.compile()
+        self.assertIn("load=False", str(raised.exception))
+        self.assertGreater(os.path.getsize(self.path), 0)
+
+    def test_a_file_alone_needs_a_place(self):
+        with self.assertRaises(korch.UsageError):
+            korch.compile(builder.add_relu(), load=False)
+
 if __name__ == "__main__":
     unittest.main()

@@ -148,8 +148,8 @@ class Compilation {
                 doubts);
           if (chosen.solved.modelled > 0)
             add(fmt::format(
-                    "costs of {} kernels are of a model of {}: they compare kernels, and no kernel was "
-                    "measured",
+                    "costs of {} kernels are of a model of {}, not measured: they compare kernels, and the "
+                    "bound is the model's",
                     chosen.solved.modelled, device_.code),
                 doubts);
           if (const std::string others = bank->costs_of_other_gpus(); !options_.measure && !others.empty())

@@ -45,6 +45,7 @@ std::string crowding(int workers, int cpus) {
 PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database* database) {
   if (strategy == Strategy::random)
     return {with_made_up_speeds(target), "of no machine: the plan is drawn at random", ""};
+  if (target.is_gpu()) return {target, "those of the GPU's data sheet", ""};
   if (const std::string obstacle = backend_of(target).obstacle(target); !obstacle.empty()) {
     if (target.flops_per_us > 0) {
       const std::string are = "those that " + target.name + " was given";
@@ -56,7 +57,6 @@ PlanningSpeeds planning_speeds(const Device& target, Strategy strategy, Database
                         "is proven",
                         are, obstacle)};
   }
-  if (target.is_gpu()) return {target, "those of the GPU's data sheet", ""};
   const MachinePeaks machine = machine_peaks(target, database);
   if (machine.disturbed.empty()) return {machine.device, "measured", ""};
   return {

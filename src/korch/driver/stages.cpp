@@ -127,6 +127,7 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
   report.columns = static_cast<int>(columns.infos.size());
   report.kernels = solved.kernels;
   report.measured = solved.measured;
+  report.modelled = solved.modelled;
   report.solves = solution.rounds;
   report.cuts = solution.cuts;
   // Where nothing was measured, the same network gives the same bytes.

@@ -158,10 +158,11 @@ std::string variants_text(const Plan& plan) {
 std::string candidates_text(const PlanReport& r) {
   std::string text = fmt::format(
       "{} primitives ({} execution states), {} candidates, {} columns of {} different kernels; {} measured "
-      "({:.1f} %), {} ruled out by their bounds\n",
+      "({:.1f} %), {}{} ruled out by their bounds\n",
       r.primitives, r.execution_states ? fmt::format("{:.6g}", *r.execution_states) : "uncounted",
       r.candidates, r.columns, r.kernels, r.measured, r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0,
-      r.kernels - r.measured);
+      r.modelled > 0 ? fmt::format("{} costed by a model, ", r.modelled) : "",
+      r.kernels - r.measured - r.modelled);
   text += counts_text("alternatives added, by rule", r.alternatives) +
           counts_text("alternatives in this plan", r.alternatives_used);
   for (const std::string& limit : r.special_value_limits) text += "special values: " + limit + "\n";
@@ -180,8 +181,11 @@ std::string optimality_text(const PlanReport& r) {
   text += fmt::format(
       "objective {:.1f} us, {} {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
       "{:.1f} s\n",
-      r.objective_us, is_bound_proven(r) ? "proven bound" : "bound (not proven)", r.bound_us, 100 * r.gap,
-      r.solver_status, r.solves, r.cuts, r.solver_s);
+      r.objective_us,
+      is_bound_proven(r) ? "proven bound"
+      : r.modelled > 0   ? "bound by the model"
+                         : "bound (not proven)",
+      r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cuts, r.solver_s);
   for (const std::string& doubt : r.doubts) text += "in doubt: " + doubt + "\n";
   const std::string condition =
       r.bounds == "learned"

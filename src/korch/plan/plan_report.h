@@ -38,7 +38,7 @@ struct PlanReport {
   double objective_us = 0, bound_us = 0, gap = 0;
   int primitives = 0;
   std::optional<double> execution_states;
-  int candidates = 0, columns = 0, kernels = 0, measured = 0, solves = 0, cuts = 0;
+  int candidates = 0, columns = 0, kernels = 0, measured = 0, modelled = 0, solves = 0, cuts = 0;
   double solver_s = 0;
   int bound_violations = 0;
   bool certified = false;
@@ -88,6 +88,7 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"columns", "candidates in all their implementations, layout changes, views"}, r.columns);
   visit(F{"kernels", "different ones among the columns"}, r.kernels);
   visit(F{"measured", "how many of the kernels were measured"}, r.measured);
+  visit(F{"modelled", "of how many kernels a model gave the cost"}, r.modelled);
   visit(F{"solves", "searches, relaxations and solutions of the program"}, r.solves);
   visit(F{"cuts", "rows of the program at the end"}, r.cuts);
   visit(F{"solver_s",
