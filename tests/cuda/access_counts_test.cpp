@@ -53,6 +53,14 @@ TEST(KernelAccesses, Few) {
   const AccessCounts of_product =
       counts_of(product, cuda_implementations(product, whole_candidate(product)).back());
   EXPECT_LE(ratio(of_product.wavefronts, of_product.least_wavefronts), 1.05);
+  for (const Implementation& way : cuda_implementations(product, whole_candidate(product))) {
+    const auto* staged = std::get_if<StagedSchedule>(&way.schedule);
+    if (staged == nullptr || !staged->matrix_units || way.input_layouts[0] != Layout{} ||
+        way.output_layouts[0] != Layout{})
+      continue;
+    const AccessCounts counts = counts_of(product, way);
+    EXPECT_LE(ratio(counts.sectors, counts.least_sectors), 1.05) << to_string(way);
+  }
 }
 
 struct Window {

@@ -65,36 +65,40 @@ constexpr const char* kCudaDifference =
 static inline double fn_difference(double a, double b) { return __dsub_rn(a, b); }
 )";
 
-// Four float32 elements in CUDA C++, where a function is called lane by lane.
-constexpr const char* kCudaQuad = R"(struct f32x4 {
-  float lane[4];
+// Float32 elements in CUDA C++: $V of $N lanes, loaded at once as $W; $(...) is a list with $l for each lane.
+constexpr const char* kCudaVectorLoads = R"(template <class V> static inline V load(const float* p);
+template <class V> static inline V load_aligned(const float* p);
+template <class V> static inline V load_strided(const float* p, int64_t s, int);
+)";
+constexpr const char* kCudaVector = R"(struct $V {
+  float lane[$N];
   __device__ __forceinline__ float& operator[](int l) { return lane[l]; }
   __device__ __forceinline__ float operator[](int l) const { return lane[l]; }
 };
-static inline f32x4 splat_f32x4(float a) { return {{a, a, a, a}}; }
-template <class V> static inline V load(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
-template <class V> static inline V load_aligned(const float* p) {
-  const float4 v = *(const float4*)p;
-  return {{v.x, v.y, v.z, v.w}};
+static inline $V splat_$V(float a) { return {{$(a)}}; }
+template <> __device__ __forceinline__ $V load<$V>(const float* p) { return {{$(p[$l])}}; }
+template <> __device__ __forceinline__ $V load_aligned<$V>(const float* p) {
+  const $W v = *(const $W*)p;
+  return {{$(v.$c)}};
 }
-template <class V> static inline V load_strided(const float* p, int64_t s, int) {
-  return {{p[0], p[s], p[2 * s], p[3 * s]}};
+template <> __device__ __forceinline__ $V load_strided<$V>(const float* p, int64_t s, int) {
+  return {{$(p[$l * s])}};
 }
-static inline void store_strided(float* p, int64_t s, f32x4 v, int) {
-  for (int l = 0; l < 4; ++l) p[l * s] = v[l];
+static inline void store_strided(float* p, int64_t s, $V v, int) {
+  for (int l = 0; l < $N; ++l) p[l * s] = v[l];
 }
-static inline void store(float* p, f32x4 v) { store_strided(p, 1, v, 4); }
-static inline void store_aligned(float* p, f32x4 v) { *(float4*)p = float4{v[0], v[1], v[2], v[3]}; }
-static inline f32x4 operator-(f32x4 a) { return {{-a[0], -a[1], -a[2], -a[3]}}; }
+static inline void store(float* p, $V v) { store_strided(p, 1, v, $N); }
+static inline void store_aligned(float* p, $V v) { *($W*)p = $W{$(v[$l])}; }
+static inline $V operator-($V a) { return {{$(-a[$l])}}; }
 )";
-constexpr const char* kCudaQuadOperator =
-    R"(static inline f32x4 operator$O(f32x4 a, f32x4 b) { return {{a[0] $O b[0], a[1] $O b[1], a[2] $O b[2], a[3] $O b[3]}}; }
+constexpr const char* kCudaVectorOperator =
+    R"(static inline $V operator$O($V a, $V b) { return {{$(a[$l] $O b[$l])}}; }
 )";
-constexpr const char* kCudaQuadFunction =
-    R"(static inline f32x4 $F(f32x4 a) { return {{$F(a[0]), $F(a[1]), $F(a[2]), $F(a[3])}}; }
+constexpr const char* kCudaVectorFunction =
+    R"(static inline $V $F($V a) { return {{$($F(a[$l]))}}; }
 )";
-constexpr const char* kCudaQuadOfTwo =
-    R"(static inline f32x4 $F(f32x4 a, f32x4 b) { return {{$F(a[0], b[0]), $F(a[1], b[1]), $F(a[2], b[2]), $F(a[3], b[3])}}; }
+constexpr const char* kCudaVectorOfTwo =
+    R"(static inline $V $F($V a, $V b) { return {{$($F(a[$l], b[$l]))}}; }
 )";
 
 // Functions of single elements beyond the arithmetic above, by name; vectors call them lane by lane unless
@@ -237,7 +241,8 @@ std::string types_of_width(int lanes) {
   return text;
 }
 
-std::string lane_list(int lanes, const std::function<int(int)>& lane) {
+template <class Lane>
+std::string lane_list(int lanes, const Lane& lane) {
   std::string text;
   for (int l = 0; l < lanes; ++l) text += fmt::format("{}{}", l == 0 ? "" : ", ", lane(l));
   return text;
@@ -539,20 +544,43 @@ std::string SourceText::as_cuda(std::string text) {
   return text;
 }
 
+namespace {
+
+// Lists written out; lanes are two or four.
+std::string cuda_vector(std::string text, int lanes) {
+  for (size_t begin; (begin = text.find("$(")) != std::string::npos;) {
+    size_t end = begin + 2;
+    for (int depth = 1; depth > 0; ++end) depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    const std::string element = text.substr(begin + 2, end - begin - 3);
+    const std::string list = lane_list(lanes, [&](int lane) {
+      return replace_all(replace_all(element, "$l", std::to_string(lane)), "$c",
+                         std::string(1, "xyzw"[lane]));
+    });
+    text.replace(begin, end - begin, list);
+  }
+  text = replace_all(std::move(text), "$V", type_name(DType::f32, lanes));
+  text = replace_all(std::move(text), "$N", std::to_string(lanes));
+  return replace_all(std::move(text), "$W", fmt::format("float{}", lanes));
+}
+
+}  // namespace
+
 std::string SourceText::cuda_preamble() const {
   std::string text = std::string(kHead) + kCudaIndexFunctions + kFunctions + kCudaDifference;
   std::set<std::string> names;
   for (const auto& [name, lanes] : functions_)
     if (names.insert(name).second) text += scalar_function(name, true);
-  if (!lanes_.empty()) {
-    text += kCudaQuad;
-    for (const char* op : {"+", "-", "*", "/"}) text += replace_all(kCudaQuadOperator, "$O", op);
+  if (!lanes_.empty()) text += kCudaVectorLoads;
+  for (int lanes : lanes_) {
+    std::string vector = kCudaVector;
+    for (const char* op : {"+", "-", "*", "/"}) vector += replace_all(kCudaVectorOperator, "$O", op);
     for (const char* function : {"fn_min", "fn_max", "fn_difference"})
-      text += replace_all(kCudaQuadOfTwo, "$F", function);
-    text += replace_all(kCudaQuadFunction, "$F", "fn_abs");
-    for (const auto& [name, lanes] : functions_)
-      if (lanes > 1 && !scalar_function(name, true).empty())
-        text += replace_all(kCudaQuadFunction, "$F", name);
+      vector += replace_all(kCudaVectorOfTwo, "$F", function);
+    vector += replace_all(kCudaVectorFunction, "$F", "fn_abs");
+    for (const auto& [name, width] : functions_)
+      if (width == lanes && !scalar_function(name, true).empty())
+        vector += replace_all(kCudaVectorFunction, "$F", name);
+    text += cuda_vector(std::move(vector), lanes);
   }
   if (copies_) text += copies_text();
   if (matrix_units_) text += matrix_units_text(*matrix_units_);

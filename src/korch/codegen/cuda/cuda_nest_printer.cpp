@@ -45,6 +45,15 @@ bool never_meet(const TileGraph& graph, const Nest& nest) {
   });
 }
 
+// Whether `width` values of the variable are accessed at once, or are as far from each other as whole
+// sectors. Others that are near take fewer sectors where neighbouring threads have neighbours.
+bool may_be_together(const Index& offset, const std::string& variable, int width) {
+  constexpr int64_t kSector = 8;
+  if (!offset.affine_in(variable) || !offset.dynamics().empty()) return false;
+  const int64_t stride = std::abs(offset.stride(variable));
+  return stride == 0 || stride >= kSector || is_aligned(offset, variable, width);
+}
+
 }  // namespace
 
 Nest as_printed(const TileGraph& graph, const Phase& phase, const Nest& nest, const NestSchedule& schedule) {
@@ -164,25 +173,21 @@ void CudaNestPrinter::open_points(const std::vector<LoopVariable>& loops, const 
   }
 }
 
-// Whether every thread may have four values of the variable: of float32 alone, found and put by address.
-bool CudaNestPrinter::runs_in_quads(const Nest& nest, const std::string& variable) const {
+// Whether every thread may have `width` values of the variable: of float32 alone, found and put by address.
+bool CudaNestPrinter::runs_together(const Nest& nest, const std::string& variable, int width) const {
   for (const LoopVariable& loop : nest.loops)
-    if (loop.name == variable && loop.extent % kQuad != 0) return false;
+    if (loop.name == variable && loop.extent % width != 0) return false;
   if (const GridVariable* chunked = phase_.chunked(variable))
-    if (chunked->chunk % kQuad != 0) return false;
+    if (chunked->chunk % width != 0) return false;
   for (const Store& store : nest.stores)
-    if (!store.offset.affine_in(variable) || store.offset.stride(variable) == 0 ||
-        !store.offset.dynamics().empty() || graph_.buffers[store.buffer].type != DType::f32 ||
-        !same_for_lanes(store.condition, variable, kQuad))
+    if (!may_be_together(store.offset, variable, width) || store.offset.stride(variable) == 0 ||
+        graph_.buffers[store.buffer].type != DType::f32 || !same_for_lanes(store.condition, variable, width))
       return false;
-  constexpr int64_t kNoShuffle = 2;  // what vectors of a CPU load every second element for
   for (int id : graph_.pool.reachable(nest.roots())) {
     const Expr& e = graph_.pool[id];
     if (e.type != DType::f32 || e.kind == ExprKind::fold || e.kind == ExprKind::checked) return false;
-    if (e.kind == ExprKind::guard && !same_for_lanes(e.condition, variable, kQuad)) return false;
-    if (e.kind == ExprKind::load && (!e.coords[0].affine_in(variable) || !e.coords[0].dynamics().empty() ||
-                                     e.coords[0].stride(variable) == kNoShuffle))
-      return false;
+    if (e.kind == ExprKind::guard && !same_for_lanes(e.condition, variable, width)) return false;
+    if (e.kind == ExprKind::load && !may_be_together(e.coords[0], variable, width)) return false;
   }
   return true;
 }
@@ -202,7 +207,7 @@ void CudaNestPrinter::store_all(const std::vector<Store>& stores, bool quad) {
 
 void CudaNestPrinter::print_map(const Nest& nest) {
   const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
-                    runs_in_quads(nest, nest.loops.back().name);
+                    runs_together(nest, nest.loops.back().name, kQuad);
   emitter_.line(quad ? quads_in_flight(graph_, nest) : kInFlight);
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
   if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
@@ -283,7 +288,7 @@ void CudaNestPrinter::print_copy(const Nest& nest, int load) {
   const Store& to = nest.stores[0];
   const Expr &from = graph_.pool[load], &value = graph_.pool[to.value];
   const std::string& fast = nest.loops.back().name;
-  const bool quad = fixed_count(nest.loops) >= kQuad * kCudaThreads && runs_in_quads(nest, fast) &&
+  const bool quad = fixed_count(nest.loops) >= kQuad * kCudaThreads && runs_together(nest, fast, kQuad) &&
                     is_aligned(to.offset, fast, kQuad) && is_aligned(from.coords[0], fast, kQuad);
   emitter_.line(kInFlight);
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
@@ -365,8 +370,8 @@ void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile)
 void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader) {
   const HeldTile& tile = held_.at(reader.buffer);
   const std::string name = graph_.name(reader.buffer);
-  const bool quad =
-      !tile.matrix_units && !reader.column.name.empty() && runs_in_quads(nest, reader.column.name);
+  const int width = tile.neighbours();
+  const bool quad = !reader.column.name.empty() && runs_together(nest, reader.column.name, width);
   const std::string column = reader.column.name.empty() ? "column" : reader.column.name;
   emitter_.line("#pragma unroll");
   emitter_.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_rows));
@@ -384,14 +389,14 @@ void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader)
   if (below > 1) inside += fmt::format("{} == 0 && ", rest);
   emitter_.line("#pragma unroll");
   emitter_.open(
-      fmt::format("for (int j = 0; j < {}; ++j)", quad ? tile.thread_columns / kQuad : tile.thread_columns));
+      fmt::format("for (int j = 0; j < {}; ++j)", quad ? tile.thread_columns / width : tile.thread_columns));
   const std::string first = fmt::format("const {} {} = {}_column", emitter_.index_type(), column, name);
   emitter_.line(quad ? fmt::format("{} + j * {};", first, tile.column_step())
                      : fmt::format("{} + {};", first, tile.column_of("j")));
   if (reader.column.extent < tile.columns) inside += fmt::format("{} < {} && ", column, reader.column.extent);
   emitter_.open(inside.empty() ? "" : "if (" + inside.substr(0, inside.size() - 4) + ")");
-  if (quad) emitter_.set_lanes(column, kQuad, "");
-  emitter_.preset(reader.load, quad ? name + "[i][j]" : tile.result(name, "i", "j"), quad);
+  if (quad) emitter_.set_lanes(column, width, "");
+  emitter_.preset(reader.load, quad ? tile.together(name, "i", "j") : tile.result(name, "i", "j"), quad);
   store_all(nest.stores, quad);
   emitter_.set_lanes("", 1, "");
   for (int scope = 0; scope < 3; ++scope) emitter_.close();

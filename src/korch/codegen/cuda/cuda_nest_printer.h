@@ -39,7 +39,7 @@ class CudaNestPrinter {
   std::string count_of(const std::vector<LoopVariable>& loops, int64_t divisor) const;
   void open_points(const std::vector<LoopVariable>& loops, const std::string& first, const std::string& step,
                    int64_t quad = 1);
-  bool runs_in_quads(const Nest& nest, const std::string& variable) const;
+  bool runs_together(const Nest& nest, const std::string& variable, int width) const;
   void store(const Store& store, const std::string& value, bool quad = false);
   void store_all(const std::vector<Store>& stores, bool quad = false);
   void print_ordered(const Nest& nest);

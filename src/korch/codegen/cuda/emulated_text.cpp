@@ -11,6 +11,7 @@ constexpr const char* kPlainNames = R"(#define __shared__ static __attribute__((
 #define EMULATED_MEET(function) function()
 #define EMULATED_TELL(address, bytes, kind, site)
 struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
+struct __attribute__((aligned(8))) float2 { float x, y; };
 )";
 
 // A vector of four is one access; what is emulated here is none. Shared arrays share a section, in which the
@@ -22,6 +23,7 @@ constexpr const char* kCheckedNames =
 #define EMULATED_MEET(function) (emulated_site = __builtin_return_address(0), function())
 #define EMULATED_TELL(address, bytes, kind, site) emulated_access(address, bytes, kind, site)
 typedef float float4 __attribute__((ext_vector_type(4)));
+typedef float float2 __attribute__((ext_vector_type(2)));
 extern "C" {
 char emulated_no_array __attribute__((section("emulated_shared")));
 const void* emulated_site;

@@ -91,6 +91,13 @@ std::string HeldTile::column_of(const std::string& j) const {
                        : fmt::format("{0} / 2 * {1} + {0} % 2", j, kUnitColumns);
 }
 
+std::string HeldTile::together(const std::string& name, const std::string& i, const std::string& j) const {
+  return !matrix_units
+             ? fmt::format("{}[{}][{}]", name, i, j)
+             : fmt::format("f32x2{{{{{0}[{1} / 2][{2}][{1} % 2 * 2], {0}[{1} / 2][{2}][{1} % 2 * 2 + 1]}}}}",
+                           name, i, j);
+}
+
 std::string HeldTile::result(const std::string& name, const std::string& i, const std::string& j) const {
   return !matrix_units ? fmt::format("{0}[{1}][{2} / 4][{2} % 4]", name, i, j)
                        : fmt::format("{0}[{1} / 2][{2} / 2][{1} % 2 * 2 + {2} % 2]", name, i, j);

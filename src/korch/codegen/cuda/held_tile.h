@@ -20,12 +20,15 @@ struct HeldTile {
   int64_t thread_rows = 0, thread_columns = 0;
   std::optional<ProductType> matrix_units = {};
   int64_t row_step() const { return rows / (thread_rows / 4); }
-  int64_t column_step() const { return columns / (thread_columns / 4); }
+  int64_t column_step() const { return matrix_units ? 8 : columns / (thread_columns / 4); }
+  int neighbours() const { return matrix_units ? 2 : 4; }  // columns that a thread has beside each other
   int64_t warp_rows() const { return rows / 2; }
   int64_t warp_columns() const { return columns / 4; }
   // Row and column of a thread's result (i, j), from those of its first one; as text.
   std::string row_of(const std::string& i) const;
   std::string column_of(const std::string& j) const;
+  // Neighbouring results, of which the first has the column `column_step` * j; as a vector.
+  std::string together(const std::string& name, const std::string& i, const std::string& j) const;
   // The result (i, j) in registers.
   std::string result(const std::string& name, const std::string& i, const std::string& j) const;
 };
