@@ -115,6 +115,70 @@ TEST(KernelAccesses, Windows) {
   }
 }
 
+// y = softmax(x) along the last axis.
+std::string softmax(const char* shape, const char* type) {
+  const bool casts = std::string(type) != "f32";
+  return fmt::format(R"(graph {{
+  input %x : {0}[{1}] "x"
+  {2}%m = ReduceMax({3}) {{axes=[1], keepdims=true}}
+  %d = Sub({3}, %m)
+  %e = Exp(%d)
+  %s = ReduceSum(%e) {{axes=[1], keepdims=true}}
+  %p = Div(%e, %s)
+  {4}output {5} "y"
+}})",
+                     type, shape, casts ? "%f = Cast(%x) {to=f32}\n  " : "", casts ? "%f" : "%x",
+                     casts ? fmt::format("%y = Cast(%p) {{to={}}}\n  ", type) : "", casts ? "%y" : "%p");
+}
+
+// Of mean 0 and variance 1 along the last axes, of which there are `count` elements; with the mean only if
+// told so.
+std::string normalization(const char* shape, const char* axes, int count, bool centred) {
+  return fmt::format(R"(graph {{
+  input %x : f32[{0}] "x"
+  %n = Constant() {{value=[{2}]}} : f32[1]
+  %eps = Constant() {{value=[0.00001]}} : f32[1]
+  {3}
+  %q = Mul(%d, %d)
+  %qs = ReduceSum(%q) {{axes=[{1}], keepdims=true}}
+  %v = Mul(%qs, %n)
+  %ve = Add(%v, %eps)
+  %sd = Sqrt(%ve)
+  %y = Div(%d, %sd)
+  output %y "y"
+}})",
+                     shape, axes, 1.0 / count,
+                     centred ? fmt::format("%s = ReduceSum(%x) {{axes=[{}], keepdims=true}}\n  %m = Mul(%s, "
+                                           "%n)\n  %d = Sub(%x, %m)",
+                                           axes)
+                             : "%d = Relu(%x)");
+}
+
+// What a softmax or a normalization reads, it reads once: rows stay in registers.
+TEST(KernelAccesses, RowsAreReadOnce) {
+  if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
+  const std::string texts[] = {
+      softmax("64x197", "f32"),
+      softmax("128x1000", "f32"),
+      softmax("128x1000", "f16"),
+      softmax("700x24", "f32"),
+      normalization("128x768", "1", 768, true),
+      normalization("128x768", "1", 768, false),
+      normalization("1x64x28x28", "2,3", 784, true),
+      normalization("2x8x600", "2", 600, true),
+  };
+  for (const std::string& text : texts) {
+    const Graph graph = parse_graph(text);
+    const AccessCounts counts = counts_of(graph, cuda_implementations(graph, whole_candidate(graph))[0]);
+    const auto bytes = [&](ValueId value) {
+      return graph.value(value).type.elements() *
+             static_cast<int64_t>(size_bytes(graph.value(value).type.dtype));
+    };
+    EXPECT_EQ(counts.global_bytes, bytes(graph.inputs()[0]) + bytes(graph.outputs()[0])) << text;
+    EXPECT_EQ(counts.least_wavefronts, counts.wavefronts) << text;
+  }
+}
+
 TEST(KernelAccesses, Print) {
   if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
   if (std::getenv("KORCH_CUDA_COUNTS") == nullptr) GTEST_SKIP() << "KORCH_CUDA_COUNTS is not set";

@@ -41,6 +41,21 @@ TEST(CudaCostModel, TermsFarFromEachOtherMoveWholeSectors) {
   EXPECT_GT(us(sums(20000, 4096, 8)), 4 * us(sums(20000, 4096, 1)));
 }
 
+// Of 40000 rows with 1024 columns each, less their maximum, and as they are.
+TEST(CudaCostModel, RowsAreReadOnce) {
+  const auto rows = [](const char* nests, const char* less) {
+    return us(
+        fmt::format("kernel {{\n  in0: f32[40960000]\n  out0: f32[40960000]\n  s0: f32[1] at 0\n"
+                    "  scratch 64\n  phase i in 40000 {{\n{}    map k in 1024 {{\n"
+                    "      %0 = in0[i * 1024 + k]\n{}    }}\n  }}\n}}\n",
+                    nests, less));
+  };
+  const double with_maximum =
+      rows("    reduce max over k in 1024 {\n      %0 = in0[i * 1024 + k]\n      s0[0] <- %0\n    }\n",
+           "      %1 = s0[0]\n      %2 = f32 sub(%0, %1)\n      out0[i * 1024 + k] <- %2\n");
+  EXPECT_LT(with_maximum, 1.2 * rows("", "      out0[i * 1024 + k] <- %0\n"));
+}
+
 TEST(CudaCostModel, SpillsAndManyRegistersTakeLonger) {
   const ScheduledGraph graph = parse_tile_graph(sums(20000, 64, 1));
   const auto with = [&](int registers, int64_t local) {

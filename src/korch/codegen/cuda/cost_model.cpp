@@ -7,6 +7,7 @@
 #include "korch/codegen/cuda/cuda_nest_printer.h"
 #include "korch/codegen/cuda/pipeline.h"
 #include "korch/codegen/cuda/print_cuda.h"
+#include "korch/codegen/cuda/row_group.h"
 
 namespace korch::tile {
 namespace {
@@ -22,6 +23,7 @@ constexpr double kLoad_us = kLatency_us / 4;         // four in flight
 constexpr double kShared_us = 0.02;                  // from shared memory
 constexpr double kCall_us = 0.004;                   // a dependent instruction
 constexpr double kBarrier_us = 0.02;
+constexpr double kShuffle_us = 0.015;    // and what is done with the value
 constexpr double kLaunchLatency_us = 2;  // from the first block's begin to the last one's end, at least
 constexpr double kHeldShare = 0.6;       // of the peak that held products reach
 constexpr double kMemoryShare = 0.85;    // of the data sheet's bandwidth
@@ -74,12 +76,14 @@ double times_of(const Nest& nest, const Phase& phase) {
 
 class PhaseModel {
  public:
-  PhaseModel(const ScheduledGraph& graph, size_t phase, const FunctionResources* code, const Device& device)
-      : graph_(graph),
-        phase_(graph.phases[phase]),
-        schedule_(graph.schedule[phase]),
-        held_(held_tiles(graph, phase, kCudaThreads)),
-        pipelines_(pipelines(graph, phase, held_)),
+  PhaseModel(const RowGraph& rows, size_t phase, const FunctionResources* code, const Device& device)
+      : rows_(rows),
+        number_(phase),
+        graph_(rows.graph),
+        phase_(graph_.phases[phase]),
+        schedule_(graph_.schedule[phase]),
+        held_(held_tiles(graph_, phase, kCudaThreads)),
+        pipelines_(pipelines(graph_, phase, held_)),
         code_(code != nullptr ? *code : uncompiled()),
         device_(device) {}
 
@@ -89,13 +93,14 @@ class PhaseModel {
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       const Nest& nest = phase_.nests[i];
       const double times = times_of(nest, phase_);
-      NestWork once = work_of(nest, schedule_[i]);
+      const RowGroup* group = rows_.group_of(number_, i);
+      NestWork once = group != nullptr ? work_of(*group, i - group->first) : work_of(nest, schedule_[i]);
       slice.instructions += times * once.instructions;
       slice.bytes += times * once.bytes;
       slice.held_flops += times * once.held_flops;
       if (fills_pipeline(i) && copied_load(graph_, nest))
         once.latency_us = std::min(once.latency_us, kLatency_us);
-      const double latency_us = times * (once.latency_us + kBarrier_us);
+      const double latency_us = times * (once.latency_us + (group != nullptr ? 0 : kBarrier_us));
       if (fills_pipeline(i)) {
         filling_us += latency_us;
       } else {  // while a product is made, the next one's panels are filled
@@ -126,14 +131,25 @@ class PhaseModel {
   FunctionResources uncompiled() const {
     FunctionResources code;
     code.threads = kCudaThreads;
-    for (const Buffer& buffer : graph_.buffers)
-      if (buffer.role == BufferRole::scratch && buffer.bytes() <= kCudaSharedBytes)
-        code.shared_bytes += buffer.bytes();
+    for (int buffer : scratch_in_memory())
+      if (graph_.buffers[buffer].bytes() <= kCudaSharedBytes)
+        code.shared_bytes += graph_.buffers[buffer].bytes();
     for (const Pipeline& pipeline : pipelines_)
       for (int panel : pipeline.panels)
         code.shared_bytes += (pipeline.stages - 1) * graph_.buffers[panel].bytes();
     code.shared_bytes = std::min(code.shared_bytes, kCudaSharedBytes);
     return code;
+  }
+
+  // What nests write there and rows do not keep in registers.
+  std::set<int> scratch_in_memory() const {
+    std::set<int> result;
+    for (const Nest& nest : phase_.nests)
+      for (const Store& store : nest.stores)
+        if (!is_global(store.buffer)) result.insert(store.buffer);
+    for (const RowGroup& group : rows_.groups[number_])
+      for (int buffer : group.in_registers) result.erase(buffer);
+    return result;
   }
 
   // Blocks that run at the same time.
@@ -222,12 +238,53 @@ class PhaseModel {
     return work;
   }
 
+  // Of a nest of rows: what it finds in registers costs nothing.
+  NestWork work_of(const RowGroup& group, size_t number) const {
+    NestWork work;
+    const Nest& nest = phase_.nests[group.first + number];
+    const bool reduces = nest.kind == NestKind::reduce;
+    const double rows = static_cast<double>(group.row.extent), team = static_cast<double>(group.team);
+    const double columns = reduces || nest.loops.size() > 1 ? static_cast<double>(group.column.extent) : 1;
+    const double rows_of_thread = std::ceil(rows * team / kCudaThreads);
+    const double each = rows_of_thread * std::ceil(columns / (team * group.lanes));
+    const std::vector<std::string> fast = {group.team > 1 ? group.column.name : group.row.name};
+    const double all = rows * columns;
+    double per_point = kLoopInstructions / group.lanes, wait_us = kCall_us;
+    const auto share = [&](int id) { return depends(id, {group.column}) ? 1 : 1 / columns; };
+    for (int id : group.needed(graph_.pool, nest, number)) {
+      const Expr& e = graph_.pool[id];
+      if (e.kind == ExprKind::call) per_point += share(id);
+      if (e.kind != ExprKind::load || group.in_registers.count(e.buffer) != 0) continue;
+      per_point += kIndexInstructions / group.lanes * share(id);
+      if (is_global(e.buffer)) work.bytes += all * share(id) * bytes_of(e.buffer, e.coords[0], fast);
+      wait_us = std::max(wait_us, share(id) * (is_global(e.buffer) ? kLoad_us : kShared_us));
+    }
+    for (size_t i = 0; i < nest.stores.size(); ++i) {
+      const Store& store = nest.stores[i];
+      const double of_points = reduces && i == 0 ? 1 / columns : 1;
+      if (group.in_registers.count(store.buffer) != 0) continue;
+      per_point += kIndexInstructions / group.lanes * of_points;
+      if (is_global(store.buffer)) work.bytes += all * of_points * bytes_of(store.buffer, store.offset, fast);
+    }
+    work.instructions = all * per_point;
+    work.latency_us = each * (wait_us + per_point * kCall_us / 4);
+    if (reduces) {
+      constexpr double kWarp = 32;
+      work.latency_us += rows_of_thread * (std::log2(std::min(team, kWarp)) * kShuffle_us +
+                                           (team > kWarp ? kBarrier_us + kShared_us : 0));
+      work.instructions += 2 * rows * team * std::log2(team);
+    }
+    return work;
+  }
+
   bool depends(int id, const std::vector<LoopVariable>& loops) const {
     const std::set<std::string>& names = graph_.pool.variables(id);
     return std::any_of(loops.begin(), loops.end(),
                        [&](const LoopVariable& loop) { return names.count(loop.name) != 0; });
   }
 
+  const RowGraph& rows_;
+  const size_t number_;  // of the phase
   const ScheduledGraph& graph_;
   const Phase& phase_;
   const std::vector<NestSchedule>& schedule_;
@@ -242,9 +299,10 @@ class PhaseModel {
 double cuda_model_us(const ScheduledGraph& graph, const std::vector<FunctionResources>& resources,
                      const Device& device) {
   double us = 0;
+  const RowGraph rows = with_row_groups(graph);
   for (size_t phase = 0; phase < graph.phases.size(); ++phase) {
     const FunctionResources* code = phase < resources.size() ? &resources[phase] : nullptr;
-    us += PhaseModel(graph, phase, code, device).us();
+    us += PhaseModel(rows, phase, code, device).us();
   }
   return us;
 }

@@ -10,6 +10,7 @@
 #include "korch/codegen/cpu/slice_loops.h"
 #include "korch/codegen/cuda/cuda_nest_printer.h"
 #include "korch/codegen/cuda/pipeline.h"
+#include "korch/codegen/cuda/row_printer.h"
 #include "korch/device/device.h"
 #include "korch/kernel/in_place.h"
 
@@ -66,7 +67,7 @@ bool fits_32_bits(const TileGraph& graph, const Phase& phase) {
   return most < kMost;
 }
 
-// What a nest reads and writes.
+// What a nest reads and writes in memory.
 struct Accesses {
   std::set<int> read, written;
   void add(const Accesses& other) {
@@ -79,12 +80,19 @@ bool meet(const std::set<int>& a, const std::set<int>& b) {
   return std::any_of(a.begin(), a.end(), [&](int buffer) { return b.count(buffer) != 0; });
 }
 
-Accesses accesses(const TileGraph& graph, const Nest& nest) {
+Accesses accesses(const RowGraph& rows, size_t phase, size_t number) {
+  const TileGraph& graph = rows.graph;
+  const Nest& nest = graph.phases[phase].nests[number];
   Accesses result;
   for (const Store& store : nest.stores) result.written.insert(store.buffer);
   for (int id : graph.pool.reachable(nest.roots()))
     if (graph.pool[id].kind == ExprKind::load) result.read.insert(graph.pool[id].buffer);
   if (!nest.anew.always_true()) result.read.insert(result.written.begin(), result.written.end());
+  if (const RowGroup* group = rows.group_of(phase, number))
+    for (int buffer : group->in_registers) {
+      result.read.erase(buffer);
+      result.written.erase(buffer);
+    }
   return result;
 }
 
@@ -103,12 +111,13 @@ struct ScratchPlaces {
 };
 
 // Pipelines need all of their panels in shared memory.
-ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase, bool with_pipelines = true) {
+ScratchPlaces scratch_places(const RowGraph& rows, size_t phase, bool with_pipelines = true) {
+  const ScheduledGraph& graph = rows.graph;
   ScratchPlaces places;
   places.held = held_tiles(graph, phase, kCudaThreads);
   if (with_pipelines) places.pipelines = pipelines(graph, phase, places.held);
   Accesses used;
-  for (const Nest& nest : graph.phases[phase].nests) used.add(accesses(graph, nest));
+  for (size_t i = 0; i < graph.phases[phase].nests.size(); ++i) used.add(accesses(rows, phase, i));
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (graph.buffers[i].role != BufferRole::scratch || places.held.count(buffer) != 0 ||
@@ -117,7 +126,7 @@ ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase, bool wit
     const int64_t bytes =
         ceil_div(graph.buffers[i].bytes() * places.stages(buffer), kCacheLineBytes) * kCacheLineBytes;
     const bool fits = places.shared_bytes + bytes <= kCudaSharedBytes;
-    if (!fits && places.stages(buffer) > 1) return scratch_places(graph, phase, false);
+    if (!fits && places.stages(buffer) > 1) return scratch_places(rows, phase, false);
     int64_t& end = fits ? places.shared_bytes : places.workspace_bytes;
     (fits ? places.shared : places.workspace)[buffer] = end;
     end += bytes;
@@ -129,17 +138,27 @@ ScratchPlaces scratch_places(const ScheduledGraph& graph, size_t phase, bool wit
 // thread has 128 registers at most.
 constexpr const char* kBlocksOfTiles = ", 2";
 
+int64_t workspace_bytes(const RowGraph& rows) {
+  int64_t most = 0;
+  for (size_t phase = 0; phase < rows.graph.phases.size(); ++phase)
+    most = std::max(most, scratch_places(rows, phase).workspace_bytes);
+  return most;
+}
+
 class CudaPrinter {
  public:
-  CudaPrinter(const ScheduledGraph& graph, size_t phase, SourceText& source)
-      : graph_(graph),
-        phase_(graph.phases[phase]),
-        schedule_(graph.schedule[phase]),
-        places_(scratch_places(graph, phase)),
-        emitter_(graph.pool, spelling(), source),
+  CudaPrinter(const RowGraph& rows, size_t phase, SourceText& source)
+      : groups_(rows),
+        number_(phase),
+        graph_(rows.graph),
+        phase_(graph_.phases[phase]),
+        schedule_(graph_.schedule[phase]),
+        places_(scratch_places(rows, phase)),
+        emitter_(graph_.pool, spelling(), source),
         loops_(phase_, emitter_),
-        index_type_(fits_32_bits(graph, phase_) ? "int" : "int64_t"),
-        nests_(graph, phase_, places_.held, emitter_, source) {}
+        index_type_(fits_32_bits(graph_, phase_) ? "int" : "int64_t"),
+        nests_(graph_, phase_, places_.held, emitter_, source),
+        rows_(graph_, phase_, emitter_) {}
 
   std::string print(const std::string& symbol) {
     std::string body;
@@ -150,6 +169,10 @@ class CudaPrinter {
       if (const Pipeline* pipeline = pipeline_from(i)) {
         print_pipeline(*pipeline);
         i = pipeline->product;
+      } else if (const RowGroup* group = groups_.group_of(number_, i)) {
+        loops_.enter(phase_.nests[i].around);
+        rows_.print(*group);
+        i = group->end - 1;
       } else {
         loops_.enter(phase_.nests[i].around);
         nests_.print(phase_.nests[i], schedule_[i]);
@@ -235,20 +258,33 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
     return memory;
   }
 
+  bool uses_parts() const { return nests_.uses_parts() || rows_.uses_parts(); }
+
   // Whether threads meet in memory of the block, or slices follow one another: then the next slice has to
   // wait. Others could as well run in blocks of their own.
   bool slices_meet() const {
-    return !places_.shared.empty() || !places_.workspace.empty() || nests_.uses_parts() ||
+    return !places_.shared.empty() || !places_.workspace.empty() || uses_parts() ||
            std::any_of(phase_.grid.begin(), phase_.grid.end(),
                        [](const GridVariable& variable) { return variable.ordered; });
+  }
+
+  // Of the nest, and of those that are printed with it.
+  Accesses accesses_with(size_t number) const {
+    Accesses result = accesses(groups_, number_, number);
+    if (const RowGroup* group = groups_.group_of(number_, number))
+      for (size_t i = group->first; i < group->end; ++i) result.add(accesses(groups_, number_, i));
+    return result;
   }
 
   // None where the next nest, in the same loops, touches nothing that was written since the last one, and
   // writes nothing that was read; nor after the last one, where slices do not meet.
   void barrier_after(size_t number) {
-    since_barrier_.add(accesses(graph_, phase_.nests[number]));
-    if (number + 1 < phase_.nests.size() && phase_.nests[number + 1].around == phase_.nests[number].around) {
-      const Accesses next = accesses(graph_, phase_.nests[number + 1]);
+    since_barrier_.add(accesses_with(number));
+    const RowGroup* group = groups_.group_of(number_, number);
+    const bool met = group != nullptr && rows_.meets(*group);
+    if (!met && number + 1 < phase_.nests.size() &&
+        phase_.nests[number + 1].around == phase_.nests[number].around) {
+      const Accesses next = accesses_with(number + 1);
       if (!meet(since_barrier_.written, next.read) && !meet(since_barrier_.written, next.written) &&
           !meet(since_barrier_.read, next.written))
         return;
@@ -260,7 +296,7 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
 
   std::string scratch() const {
     std::string text;
-    if (nests_.uses_parts()) text += fmt::format("  __shared__ double parts[{}];\n", kCudaThreads);
+    if (uses_parts()) text += fmt::format("  __shared__ double parts[{}];\n", kCudaThreads);
     if (nests_.uses_turned())
       text += fmt::format("  __shared__ __align__(16) char turned[{}];\n", kTurnedBytes);
     if (places_.shared_bytes > 0)
@@ -271,7 +307,7 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
     };
     for (const auto& [buffer, offset] : places_.shared) pointer(buffer, fmt::format("shared + {}", offset));
     for (const auto& [buffer, offset] : places_.workspace)
-      pointer(buffer, fmt::format("workspace + blockIdx.x * {}L + {}", cuda_workspace_bytes(graph_), offset));
+      pointer(buffer, fmt::format("workspace + blockIdx.x * {}L + {}", workspace_bytes(groups_), offset));
     for (const auto& [buffer, tile] : places_.held) {
       const std::string name = graph_.name(buffer);
       if (tile.matrix_units) {
@@ -293,6 +329,8 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
     return text;
   }
 
+  const RowGraph& groups_;
+  const size_t number_;  // of the phase
   const ScheduledGraph& graph_;
   const Phase& phase_;
   const std::vector<NestSchedule>& schedule_;
@@ -301,6 +339,7 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
   SliceLoops loops_;
   const std::string index_type_;
   CudaNestPrinter nests_;
+  RowPrinter rows_;
   Accesses since_barrier_;
 };
 
@@ -311,17 +350,15 @@ std::string cuda_phase_symbol(const std::string& symbol, size_t phase) {
 }
 
 int64_t cuda_workspace_bytes(const ScheduledGraph& graph) {
-  int64_t most = 0;
-  for (size_t phase = 0; phase < graph.phases.size(); ++phase)
-    most = std::max(most, scratch_places(graph, phase).workspace_bytes);
-  return most;
+  return workspace_bytes(with_row_groups(graph));
 }
 
 std::string print_cuda(const ScheduledGraph& graph, const std::string& symbol) {
   SourceText source(Isa::portable);
+  const RowGraph rows = with_row_groups(graph);
   std::string kernels;
   for (size_t i = 0; i < graph.phases.size(); ++i)
-    kernels += CudaPrinter(graph, i, source).print(cuda_phase_symbol(symbol, i));
+    kernels += CudaPrinter(rows, i, source).print(cuda_phase_symbol(symbol, i));
   return source.cuda_preamble() + kernels;
 }
 
