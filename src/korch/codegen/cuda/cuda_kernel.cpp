@@ -14,7 +14,7 @@ Result<CudaKernel> generate_cuda(const Graph& graph, const Candidate& candidate,
   const Result<KernelSpec> spec = propose(graph, candidate, implementation, cuda_device());
   if (!spec) return spec.refusal();
   if (!spec.value().tiles) return Refusal{RefusalReason::no_kernel_family, "a call of a library"};
-  const tile::TileGraph& tiles = *spec.value().tiles;
+  const tile::ScheduledGraph& tiles = *spec.value().tiles;
   CudaKernel kernel;
   kernel.source = tile::print_cuda(tiles, symbol);
   for (size_t i = 0; i < tiles.phases.size(); ++i)
