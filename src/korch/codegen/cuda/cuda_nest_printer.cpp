@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "korch/codegen/cpu/rank_printer.h"
 #include "korch/codegen/cuda/matrix_product.h"
@@ -205,7 +206,22 @@ void CudaNestPrinter::store_all(const std::vector<Store>& stores, bool quad) {
   }
 }
 
+// What is computed at every point and the same for all values of the loops; nothing if the nest reads what it
+// writes.
+void CudaNestPrinter::hoist(const Nest& nest, const std::vector<LoopVariable>& loops) {
+  const std::vector<int> roots = always_stored(nest.stores);
+  std::set<std::string> others;
+  for (int id : graph_.pool.reachable(roots))
+    for (const Store& store : nest.stores)
+      if (graph_.pool[id].kind == ExprKind::load && graph_.pool[id].buffer == store.buffer) return;
+  for (int id : graph_.pool.unconditional(roots))
+    others.insert(graph_.pool.variables(id).begin(), graph_.pool.variables(id).end());
+  for (const LoopVariable& loop : loops) others.erase(loop.name);
+  emitter_.hoist(roots, others);
+}
+
 void CudaNestPrinter::print_map(const Nest& nest) {
+  hoist(nest, nest.loops);
   const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
                     runs_together(nest, nest.loops.back().name, kQuad);
   emitter_.line(quad ? quads_in_flight(graph_, nest) : kInFlight);
@@ -449,6 +465,7 @@ void CudaNestPrinter::print_reduce_by_warp(const Nest& nest) {
   const DType type = graph_.pool[nest.stores[0].value].type;
   open_points(nest.loops, fmt::format("threadIdx.x / {}", kWarp), std::to_string(kCudaThreads / kWarp));
   const std::string accumulator = emitter_.accumulator(nest.combine, type, 1, false);
+  hoist(nest, nest.reduced);
   emitter_.line(kInFlight);
   open_points(nest.reduced, fmt::format("threadIdx.x % {}", kWarp), std::to_string(kWarp));
   accumulate(nest, accumulator);
@@ -472,6 +489,7 @@ void CudaNestPrinter::print_reduce_by_thread(const Nest& nest) {
   open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads));
   const std::string accumulator =
       emitter_.accumulator(nest.combine, graph_.pool[nest.stores[0].value].type, 1, arg);
+  hoist(nest, nest.reduced);
   emitter_.line(kInFlight);
   open_points(nest.reduced, "0", "1");
   accumulate(nest, accumulator);
@@ -488,6 +506,7 @@ void CudaNestPrinter::print_reduce_by_block(const Nest& nest) {
   emitter_.line(fmt::format("{0}* const {1} = ({0}*)parts;", type_name(type, 1), parts));
   open_points(nest.loops, "0", "1");
   const std::string accumulator = emitter_.accumulator(nest.combine, type, 1, false);
+  hoist(nest, nest.reduced);
   emitter_.line(kInFlight);
   open_points(nest.reduced, "threadIdx.x", std::to_string(kCudaThreads));
   accumulate(nest, accumulator);

@@ -43,6 +43,7 @@ class CudaNestPrinter {
   void store(const Store& store, const std::string& value, bool quad = false);
   void store_all(const std::vector<Store>& stores, bool quad = false);
   void print_ordered(const Nest& nest);
+  void hoist(const Nest& nest, const std::vector<LoopVariable>& loops);
   void print_map(const Nest& nest);
   void print_turned_map(const Nest& nest, const TurnedLoad& turned);
   void print_copy(const Nest& nest, int load);

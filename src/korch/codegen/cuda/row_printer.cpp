@@ -82,9 +82,10 @@ void RowPrinter::hoist(const RowGroup& group, size_t number) {
 void RowPrinter::print_nest(const RowGroup& group, size_t number) {
   const Nest& nest = phase_.nests[number];
   std::map<int, std::string> keeps;
+  // With a first value, though nobody reads it: else the last slice's would have to live on.
   for (int node : group.kept[number - group.first]) {
     keeps[node] = emitter_.fresh("kept");
-    emitter_.line(fmt::format("{} {}{};", type_name(graph_.pool[node].type, group.lanes), keeps[node],
+    emitter_.line(fmt::format("{} {}{} = {{}};", type_name(graph_.pool[node].type, group.lanes), keeps[node],
                               group.points() == 1 ? "" : fmt::format("[{}]", group.points())));
   }
   if (nest.kind == NestKind::reduce) {
