@@ -13,7 +13,7 @@
 namespace korch::tile {
 namespace {
 
-constexpr int64_t kWarpTeam = 32, kWarpsOfBlock = kCudaThreads / kWarpTeam;
+constexpr int64_t kWarpTeam = 32, kTeamsOfBlock = kCudaThreads / kWarpTeam;
 constexpr int kLanesAtOnce = 4;
 constexpr int64_t kMostKept = 32;     // registers of a thread for what nests keep
 constexpr int64_t kMostOfWarp = 256;  // columns that a warp takes although other warps have no row
@@ -262,6 +262,15 @@ std::set<int> GroupBuilder::found_by(const Nest& nest, const std::map<int, size_
     }
     for (int operand : graph_.pool.operands(id)) open.push_back(operand);
   }
+  // One more instruction rather than one more register.
+  for (auto it = found.begin(); it != found.end();) {
+    const Expr& e = graph_.pool[*it];
+    const bool is_soon_made = e.kind == ExprKind::call &&
+                              (e.fn == ScalarFn::add || e.fn == ScalarFn::sub || e.fn == ScalarFn::mul) &&
+                              std::all_of(e.args.begin(), e.args.end(),
+                                          [&](int arg) { return !depends(arg) || found.count(arg) != 0; });
+    it = is_soon_made ? found.erase(it) : std::next(it);
+  }
   return found;
 }
 
@@ -352,7 +361,7 @@ bool GroupBuilder::runs_in_lanes() const {
 // The best one first.
 std::vector<int64_t> GroupBuilder::teams() const {
   const int64_t rows = group_.row.extent, units = group_.column.extent / group_.lanes;
-  if (rows < kWarpsOfBlock && units > kWarpTeam && (rows == 1 || group_.column.extent > kMostOfWarp))
+  if (rows < kTeamsOfBlock && units > kWarpTeam && (rows == 1 || group_.column.extent > kMostOfWarp))
     return {kCudaThreads};
   int64_t team = kWarpTeam;
   while (team / 2 >= units && rows % (kCudaThreads / (team / 2)) == 0) team /= 2;

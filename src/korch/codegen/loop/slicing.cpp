@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kSlicesPerWorker = 4;
 constexpr double kSliceWork = 8192;  // elements: a few microseconds, far above the cost of starting a slice
 constexpr double kAllowedExtraWork = 0.3;  // share of the useful work that slices may repeat
+constexpr int64_t kWarpsOfBlock = 8;       // of a GPU
 constexpr double kLargestSlice = 65536;    // elements: stays in the second-level cache
 
 }  // namespace
@@ -20,6 +21,8 @@ Slicing::Slicing(const Draft& draft, const Domain& primary, std::set<std::string
       grid_(std::move(grid)),
       lanes_(target.lanes()),
       wanted_(target.workers == 1 ? 1 : kSlicesPerWorker * target.workers),
+      is_gpu_(target.is_gpu()),
+      workers_(target.workers),
       has_several_nests_(!draft.buffers.empty() || draft.nests.size() > 1) {
   for (const LoopVariable& variable : primary.variables)
     if (variable.extent > 1) variables_.push_back(variable);
@@ -109,13 +112,23 @@ bool Slicing::mostly_reductions() const {
   return reductions > kMostly * others;
 }
 
+// Whether so many steps make one slice, and leave enough of them. On a GPU a slice has a row for each warp,
+// or fewer if they are short, as long as every multiprocessor has a block; rows beyond wait for each other.
+bool Slicing::may_grow(int64_t steps) const {
+  constexpr double kShortWork = kSliceWork / 4;  // for which a block's warps are too many
+  const double work = draft_.slice_work() * static_cast<double>(steps);
+  if (is_gpu_ && steps <= kWarpsOfBlock)
+    return work <= (steps == kWarpsOfBlock ? kSliceWork : kShortWork) && slices() / steps >= workers_;
+  return work <= kSliceWork && slices() / steps >= wanted_;
+}
+
 // Several steps of the innermost grid variable in one slice, when a slice is short.
 Slicing::Change Slicing::grow_block() {
   if (const LoopVariable* innermost = this->innermost(); innermost != nullptr) {
     int64_t best = 1;
     for (int64_t steps = 2; steps <= innermost->extent; ++steps) {
-      if (draft_.slice_work() * static_cast<double>(steps) > kSliceWork) break;
-      if (innermost->extent % steps == 0 && slices() / steps >= wanted_) best = steps;
+      if (steps > kWarpsOfBlock && !may_grow(steps)) break;
+      if (innermost->extent % steps == 0 && may_grow(steps)) best = steps;
     }
     if (best == innermost->extent) return {innermost->name};
     if (best > 1) return {{}, {innermost->name, best}};

@@ -32,6 +32,7 @@ class Slicing {
   Change repeat_less() const;
   Change keep_inside(const LoopVariable& variable);
   Change grow_block();
+  bool may_grow(int64_t steps) const;
   Change chunk();
   bool mostly_reductions() const;
   int64_t slices() const;
@@ -41,7 +42,9 @@ class Slicing {
   std::vector<LoopVariable> variables_;  // of the primary output, extents over 1, outermost first
   std::set<std::string> grid_;
   int lanes_;
-  int64_t wanted_;          // slices, so that no worker waits long for the last one
+  int64_t wanted_;  // slices, so that no worker waits long for the last one
+  bool is_gpu_;
+  int64_t workers_;
   bool has_several_nests_;  // several nests share the slice
   std::vector<GridVariable> result_;
 };
