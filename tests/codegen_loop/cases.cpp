@@ -39,6 +39,34 @@ const std::vector<Case>& hand_written() {
   %y = Div(%e, %s)
   output %y "y"
 })"},
+      {"gather_of_the_last_axis_by_a_number", R"(graph {
+  input %x : f32[3x4] "x"
+  input %i : i64[] "i"
+  %z = Gather(%x, %i) {axis=1}
+  %y = Relu(%z)
+  output %y "y"
+})"},
+      {"softmax_of_many_short_rows", R"(graph {
+  input %x : f32[33792x4] "x"
+  %m = ReduceMax(%x) {axes=[1], keepdims=true}
+  %d = Sub(%x, %m)
+  %e = Exp(%d)
+  %s = ReduceSum(%e) {axes=[1], keepdims=true}
+  %y = Div(%e, %s)
+  output %y "y"
+})"},
+      {"softmax_where_rows_are_masked", R"(graph {
+  input %x : f32[6x40] "x"
+  input %b : bool[6x1] "b"
+  %low = Constant() {value=[-10]} : f32[1]
+  %h = Where(%b, %x, %low)
+  %m = ReduceMax(%h) {axes=[1], keepdims=true}
+  %d = Sub(%h, %m)
+  %e = Exp(%d)
+  %s = ReduceSum(%e) {axes=[1], keepdims=true}
+  %y = Div(%e, %s)
+  output %y "y"
+})"},
       {"softmax_over_channels", R"(graph {
   input %x : f32[2x21x6x7] "x"
   %m = ReduceMax(%x) {axes=[1], keepdims=true}

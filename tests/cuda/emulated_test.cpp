@@ -1,6 +1,8 @@
 // What the CUDA text of hand-written candidates and of random graphs computes, against the interpreter.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "cases.h"
 #include "emulated_check.h"
 #include "emulator.h"
@@ -46,6 +48,30 @@ INSTANTIATE_TEST_SUITE_P(Products, EmulatedCases, ::testing::ValuesIn(products()
 
 INSTANTIATE_TEST_SUITE_P(Opaque, EmulatedCases, ::testing::ValuesIn(opaque_primitives()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Where padding is multiplied, an infinite weight would make NaN of it.
+TEST(EmulatedWindows, PaddingHasNoPartInSums) {
+  if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
+  constexpr int64_t kChannels = 12, kKernel = 3;
+  HostTensor weights(TensorType{DType::f32, {kChannels, 1, kKernel, kKernel}});
+  for (int64_t i = 0; i < weights.elements(); ++i)
+    weights.mutable_data<float>()[i] = i == 40 ? std::numeric_limits<float>::infinity() : 0.25F;
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {2, kChannels, 31, 33}}, "x");
+  const ConvAttrs attrs{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {}, kChannels};
+  graph.set_outputs({graph.add(Op::Conv, attrs, {x, graph.add_constant(std::move(weights))}, {"conv"})},
+                    {"y"});
+  const Candidate candidate = whole_candidate(graph);
+  const Reference reference = reference_of(graph, candidate);
+  std::vector<Implementation> ways = cuda_implementations(graph, candidate);
+  std::erase_if(ways, [](const Implementation& way) { return way.family != "depthwise"; });
+  ASSERT_FALSE(ways.empty());
+  for (const Implementation& way : ways) {
+    const Result<CudaKernel> kernel = generate_cuda(graph, candidate, way, "k0");
+    ASSERT_TRUE(kernel.ok());
+    EXPECT_EQ(check_emulated(graph, candidate, reference, kernel.value(), way), "") << to_string(way);
+  }
+}
 
 TEST(EmulatedRandomGraphs, AgreeWithInterpreter) {
   if (!kEmulates) GTEST_SKIP() << kEmulatesNot;

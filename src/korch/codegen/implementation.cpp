@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/cuda/staged_windows.h"
 #include "korch/codegen/kernel_spec.h"
@@ -75,6 +77,18 @@ KernelSpec spec_of(tile::ScheduledGraph tiles, const Device& target, Checked che
   return spec;
 }
 
+// All elements of all constants that the candidate reads.
+bool has_finite_constants(const Graph& graph, const Candidate& candidate) {
+  for (NodeId node : candidate.nodes)
+    for (ValueId value : graph.node(node).inputs) {
+      const HostTensor* constant = graph.constant(value);
+      if (constant == nullptr || !is_float(constant->dtype())) continue;
+      for (int64_t i = 0; i < constant->elements(); ++i)
+        if (!std::isfinite(element_as_double(*constant, i))) return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 std::string to_string(const Implementation& implementation) {
@@ -142,7 +156,9 @@ Result<KernelSpec> propose(const Graph& graph, const Candidate& candidate,
   Result<tile::ScheduledGraph> built =
       std::get<Build>(family->make)(graph, candidate, implementation, target);
   if (!built) return built.refusal();
-  if (target.is_gpu()) built = tile::with_staged_windows(std::move(built).value(), target);
+  if (target.is_gpu())
+    built = tile::with_staged_windows(std::move(built).value(), target,
+                                      [&] { return has_finite_constants(graph, candidate); });
   KernelSpec spec = spec_of(std::move(built).value(), target, checked);
   spec.kernel.flops = implementation.flops;
   spec.kernel.bytes = implementation.bytes;

@@ -122,6 +122,7 @@ void gather(const InferArgs& args, IndexMaps& maps) {
   maps.result.insert(maps.result.begin() + axis, indices.begin(), indices.end());
   std::vector<Coordinate>& read = maps.operands[0].coordinates = axes_from(0, data.size());
   read[axis].looked_up = true;
+  if (indices.empty()) read[axis].axis = -1;  // the result has no axis there
   for (size_t i = axis + 1; i < data.size(); ++i) read[i].axis += static_cast<int>(indices.size()) - 1;
   maps.operands[1].coordinates = axes_from(axis, indices.size());
 }

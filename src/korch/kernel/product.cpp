@@ -62,7 +62,6 @@ std::optional<Product> product_of(const TileGraph& graph, const Nest& nest) {
   const bool plain = affine_in_loops(product.a, nest) && affine_in_loops(product.b, nest) &&
                      affine_in_loops(store.offset, nest) && !product.a.depends_on(product.column) &&
                      !product.b.depends_on(product.row) && store.offset.stride(product.column) == 1 &&
-                     product.b.stride(product.column) == product.terms &&
                      (product.terms == 1 || are_together(nest, product));
   return plain ? std::optional(product) : std::nullopt;
 }

@@ -9,15 +9,17 @@
 
 namespace korch::tile {
 
-// `a` is the same for all columns and `b` for all rows; columns of `b` and of the result lie one after the
-// other. Of int16, and of bytes (`a` of u8, `b` of i8), whose sum is i32, as many terms as an i32 has room
-// for: the innermost reduced loop is over those 2 or 4, which lie beside each other in `a` and, for every
-// column, in `b`; all other strides of the operands are multiples of it.
+// `a` is the same for all columns and `b` for all rows; columns of the result lie one after the other. Of
+// int16, and of bytes (`a` of u8, `b` of i8), whose sum is i32, as many terms as an i32 has room for: the
+// innermost reduced loop is over those 2 or 4, which lie beside each other in `a` and, for every column, in
+// `b`; all other strides of the operands are multiples of it.
 struct Product {
   std::string row, column;  // loops of the nest; row is empty where there is one row
   int terms = 1;            // beside each other
   int a_buffer = 0, b_buffer = 0;
   Index a, b;  // offsets, affine in all loops of the nest
+  // Columns of `b` lie one after the other, too.
+  bool has_neighbouring_columns() const { return b.stride(column) == terms; }
 };
 
 // Types whose sums a register tile holds.

@@ -17,9 +17,13 @@ class ScheduleVerifier {
 
   std::string fault() const {
     if (std::string fault = lanes(); !fault.empty()) return fault;
-    if (schedule_.registers &&
-        (!product_of(graph_, nest_) || !has_register_tiles(graph_.pool[nest_.stores[0].value].type)))
-      return "registers hold products of rows and columns of f32 or i32 alone";
+    if (schedule_.registers) {
+      const std::optional<Product> product = product_of(graph_, nest_);
+      if (!product || !has_register_tiles(graph_.pool[nest_.stores[0].value].type))
+        return "registers hold products of rows and columns of f32 or i32 alone";
+      if (!schedule_.matrix_units && !product->has_neighbouring_columns())
+        return "without matrix units columns of a product's operand lie beside each other";
+    }
     if (schedule_.matrix_units &&
         (!schedule_.registers || graph_.pool[nest_.stores[0].value].type != DType::f32))
       return "matrix units make products of f32 in registers";

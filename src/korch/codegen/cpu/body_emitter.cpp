@@ -283,6 +283,10 @@ BodyEmitter::Operand BodyEmitter::emit_call(const Expr& e, bool vector) {
   if (e.fn == ScalarFn::cast) return emit_cast(e, vector);
   const DType type = e.fn == ScalarFn::select ? e.type : pool_[e.args[0]].type;
   if (vector && !source_.is_vector_function(e.fn, type)) return emit_lanewise_call(e);
+  if (vector && memory_.aligned && e.fn == ScalarFn::select)  // vectors of a GPU have no masks
+    if (const Operand which = emit(e.args[0]); !which.vector)
+      return define(e.type, vector,
+                    fmt::format("{} ? {} : {}", which.text, emit_full(e.args[1]), emit_full(e.args[2])));
   std::vector<std::string> args;
   for (int arg : e.args) args.push_back(vector ? emit_full(arg) : emit(arg).text);
   return define(

@@ -7,6 +7,7 @@
 #include "korch/codegen/cpu/nest_printer.h"
 #include "korch/codegen/cpu/product_printer.h"
 #include "korch/codegen/cpu/slice_loops.h"
+#include "korch/kernel/product.h"
 
 namespace korch::tile {
 namespace {
@@ -81,7 +82,8 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
     loops_.enter(nest.around);
     const bool before = number > 0 && phase_.nests[number - 1].kept;
     if (nest.kept && !before) open_kept(number);
-    if (schedule_[number].registers)
+    // Matrix units of a GPU take columns from anywhere.
+    if (schedule_[number].registers && product_of(graph_, nest)->has_neighbouring_columns())
       products_.print(phase_, nest, schedule_[number], emitter_);
     else
       NestPrinter(graph_, phase_, nest, schedule_[number], target_, emitter_, source_).print();

@@ -220,12 +220,30 @@ void CudaNestPrinter::hoist(const Nest& nest, const std::vector<LoopVariable>& l
   emitter_.hoist(roots, others);
 }
 
+// The thread's first point. Of shared memory a warp writes 16 bytes per thread in four parts. Where one part
+// is two lines whose banks overlap, as those of a panel whose lines have 16 of 20 floats (`panel_of`), it has
+// instead a line and the fourth after it: which thread has which point does not matter otherwise.
+std::string CudaNestPrinter::first_point(const Nest& nest, bool quad) const {
+  constexpr int64_t kBanks = 32, kHalf = kBanks / 2, kLines = 4;
+  const Index& to = nest.stores[0].offset;
+  if (!quad || nest.loops.back().extent != kHalf ||
+      graph_.buffers[nest.stores[0].buffer].role != BufferRole::scratch)
+    return "threadIdx.x";
+  const auto lines = std::find_if(nest.loops.rbegin() + 1, nest.loops.rend(),
+                                  [](const LoopVariable& loop) { return loop.extent > 1; });
+  if (lines == nest.loops.rend() || lines->extent % (2 * kLines) != 0 || !to.affine_in(lines->name))
+    return "threadIdx.x";
+  const int64_t pitch = to.stride(lines->name);
+  if (pitch % kBanks == kHalf || pitch * kLines % kBanks != kHalf) return "threadIdx.x";
+  return "(threadIdx.x & ~28 | (threadIdx.x & 4) << 2 | (threadIdx.x & 24) >> 1)";
+}
+
 void CudaNestPrinter::print_map(const Nest& nest) {
   hoist(nest, nest.loops);
   const bool quad = !nest.loops.empty() && fixed_count(nest.loops) >= kQuad * kCudaThreads &&
                     runs_together(nest, nest.loops.back().name, kQuad);
   emitter_.line(quad ? quads_in_flight(graph_, nest) : kInFlight);
-  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
+  open_points(nest.loops, first_point(nest, quad), std::to_string(kCudaThreads), quad ? kQuad : 1);
   if (quad) emitter_.set_lanes(nest.loops.back().name, kQuad, "");
   store_all(nest.stores, quad);
   emitter_.set_lanes("", 1, "");
@@ -304,10 +322,10 @@ void CudaNestPrinter::print_copy(const Nest& nest, int load) {
   const Store& to = nest.stores[0];
   const Expr &from = graph_.pool[load], &value = graph_.pool[to.value];
   const std::string& fast = nest.loops.back().name;
-  const bool quad = fixed_count(nest.loops) >= kQuad * kCudaThreads && runs_together(nest, fast, kQuad) &&
-                    is_aligned(to.offset, fast, kQuad) && is_aligned(from.coords[0], fast, kQuad);
+  const bool quad = runs_together(nest, fast, kQuad) && is_aligned(to.offset, fast, kQuad) &&
+                    is_aligned(from.coords[0], fast, kQuad);
   emitter_.line(kInFlight);
-  open_points(nest.loops, "threadIdx.x", std::to_string(kCudaThreads), quad ? kQuad : 1);
+  open_points(nest.loops, first_point(nest, quad), std::to_string(kCudaThreads), quad ? kQuad : 1);
   const std::string at = emitter_.index(from.coords[0]);
   const std::string inside =
       value.kind == ExprKind::guard ? tile::print(value.condition) : std::string("true");

@@ -37,6 +37,7 @@ class CudaNestPrinter {
 
  private:
   std::string count_of(const std::vector<LoopVariable>& loops, int64_t divisor) const;
+  std::string first_point(const Nest& nest, bool quad) const;
   void open_points(const std::vector<LoopVariable>& loops, const std::string& first, const std::string& step,
                    int64_t quad = 1);
   bool runs_together(const Nest& nest, const std::string& variable, int width) const;

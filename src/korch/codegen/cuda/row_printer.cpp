@@ -52,6 +52,7 @@ std::string RowPrinter::open_columns(const RowGroup& group, bool unrolled) {
         (column.empty() ? "" : " + ") +
         product(group.team == kCudaThreads ? "threadIdx.x" : fmt::format("threadIdx.x % {}", group.team),
                 group.lanes);
+  if (column.empty()) column = "0";
   if (points > 1) {
     emitter_.line(unrolled || points <= kFewPoints ? "#pragma unroll" : "#pragma unroll 4");
     emitter_.open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", emitter_.index_type(), point, points));

@@ -167,12 +167,13 @@ class WindowRewriter {
 
 }  // namespace
 
-ScheduledGraph with_staged_windows(ScheduledGraph graph, const Device& device) {
+ScheduledGraph with_staged_windows(ScheduledGraph graph, const Device& device,
+                                   const std::function<bool()>& constants_are_finite) {
   for (size_t i = 0; i < graph.phases.size(); ++i) {
     const std::vector<LoopVariable> points = points_of(graph.phases[i]);
     if (points.empty()) continue;
     const Nest& nest = graph.phases[i].nests[0];
-    const std::optional<WindowBox> box = window_box(graph, nest, points);
+    const std::optional<WindowBox> box = window_box(graph, nest, points, constants_are_finite);
     if (!box) continue;
     const WindowTile tile = choose_window_tile(*box, nest.stores[0].offset, points, device);
     if (tile.empty()) continue;

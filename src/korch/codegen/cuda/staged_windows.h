@@ -15,12 +15,16 @@
 //                                                       ...
 #pragma once
 
+#include <functional>
+
 #include "korch/device/device.h"
 #include "korch/kernel/schedule.h"
 
 namespace korch::tile {
 
-// Every phase of one such map, where the cost model says that it is faster then.
-ScheduledGraph with_staged_windows(ScheduledGraph graph, const Device& device);
+// Every phase of one such map, where the cost model says that it is faster then. `constants_are_finite`,
+// where it is asked: whether all elements of all constant buffers are.
+ScheduledGraph with_staged_windows(ScheduledGraph graph, const Device& device,
+                                   const std::function<bool()>& constants_are_finite);
 
 }  // namespace korch::tile

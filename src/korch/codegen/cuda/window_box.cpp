@@ -101,18 +101,22 @@ void choose_steps(const TileGraph& graph, const Group& group, const std::vector<
 }
 
 // Which load of the box the guard is about, if it chooses between that load, or its product with a constant,
-// and a constant: padding. -1: none.
-int padded_load(const TileGraph& graph, const Expr& guard, const WindowBox& box) {
+// and a constant: padding. -1: none. Infinities and NaN times a padding of 0 would be no zeros.
+int padded_load(const TileGraph& graph, const Expr& guard, const WindowBox& box,
+                const std::function<bool()>& constants_are_finite) {
   const Expr &product = graph.pool[guard.args[0]], &otherwise = graph.pool[guard.args[1]];
   if (otherwise.kind != ExprKind::constant || otherwise.type != DType::f32) return -1;
   if (box.loads.count(guard.args[0]) != 0) return guard.args[0];
   if (product.kind != ExprKind::call || product.fn != ScalarFn::mul || otherwise.number != 0) return -1;
   for (size_t i = 0; i < 2; ++i) {
     const Expr& factor = graph.pool[product.args[1 - i]];
-    const bool constant =
-        factor.kind == ExprKind::constant ||
-        (factor.kind == ExprKind::load && graph.buffers[factor.buffer].role == BufferRole::constant);
-    if (constant && box.loads.count(product.args[i]) != 0) return product.args[i];
+    if (box.loads.count(product.args[i]) == 0) continue;
+    const bool finite = factor.kind == ExprKind::constant
+                            ? std::isfinite(factor.number)
+                            : factor.kind == ExprKind::load &&
+                                  graph.buffers[factor.buffer].role == BufferRole::constant &&
+                                  constants_are_finite();
+    if (finite) return product.args[i];
   }
   return -1;
 }
@@ -121,8 +125,8 @@ int padded_load(const TileGraph& graph, const Expr& guard, const WindowBox& box)
 class WindowGuards {
  public:
   WindowGuards(const TileGraph& graph, const std::vector<int>& nodes, const std::vector<int>& roots,
-               WindowBox& box)
-      : graph_(graph), box_(box) {
+               const std::function<bool()>& constants_are_finite, WindowBox& box)
+      : graph_(graph), constants_are_finite_(constants_are_finite), box_(box) {
     for (int id : nodes)
       for (int operand : graph.pool.operands(id)) users_[operand].insert(id);
     for (int root : roots) users_[root].insert(kRoot);
@@ -131,7 +135,7 @@ class WindowGuards {
   // False: the guard is about something else. One that has to stay tells no less where the axes end.
   bool add(int id) {
     const Expr& guard = graph_.pool[id];
-    int load = padded_load(graph_, guard, box_);
+    int load = padded_load(graph_, guard, box_, constants_are_finite_);
     const bool is_padding = load >= 0 && (box_.padding < 0 || box_.padding == guard.args[1]);
     if (load < 0)
       for (int inside : graph_.pool.reachable({guard.args[0]}))
@@ -199,6 +203,7 @@ class WindowGuards {
   }
 
   const TileGraph& graph_;
+  const std::function<bool()>& constants_are_finite_;
   WindowBox& box_;
   std::map<int, std::set<int>> users_;
   std::map<size_t, std::pair<int64_t, int64_t>> ends_;  // by axis
@@ -208,7 +213,8 @@ class WindowGuards {
 }  // namespace
 
 std::optional<WindowBox> window_box(TileGraph& graph, const Nest& nest,
-                                    const std::vector<LoopVariable>& points) {
+                                    const std::vector<LoopVariable>& points,
+                                    const std::function<bool()>& constants_are_finite) {
   const std::vector<int> nodes = graph.pool.reachable(nest.roots());
   const Group group = most_loads(graph, nodes, points);
   if (group.loads.size() < kFewestTaps) return std::nullopt;
@@ -216,7 +222,7 @@ std::optional<WindowBox> window_box(TileGraph& graph, const Nest& nest,
   box.buffer = graph.pool[group.loads[0]].buffer;
   choose_steps(graph, group, points, box);
   if (box.axes.empty()) return std::nullopt;
-  WindowGuards guards(graph, nodes, nest.roots(), box);
+  WindowGuards guards(graph, nodes, nest.roots(), constants_are_finite, box);
   for (int id : nodes) {
     const Expr& e = graph.pool[id];
     if (e.kind != ExprKind::guard) continue;

@@ -1,6 +1,7 @@
 // What the windows of a map read of a buffer, as a box in coordinates of axes (staged_windows.h).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,8 +36,10 @@ struct WindowBox {
 
 // The one that most loads of the map belong to, at least `kFewestTaps`; none where offsets or guards are of
 // another kind. `points` are all variables of the map, whether of the grid or of its loops.
+// `constants_are_finite`: asked where padding is multiplied by constants.
 constexpr size_t kFewestTaps = 3;
 std::optional<WindowBox> window_box(TileGraph& graph, const Nest& nest,
-                                    const std::vector<LoopVariable>& points);
+                                    const std::vector<LoopVariable>& points,
+                                    const std::function<bool()>& constants_are_finite);
 
 }  // namespace korch::tile

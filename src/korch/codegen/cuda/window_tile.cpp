@@ -37,14 +37,31 @@ class TileChoice {
       : box_(box), stored_at_(stored_at), points_(points), device_(device) {}
 
   WindowTile choose() {
+    for (const LoopVariable& point : points_) sizes_.push_back(tile_sizes(point.extent));
+    thin_out();
     choose_from(0, 1);
     return best_;
   }
 
  private:
+  // Of the sizes of many axes every other one, so that there are not too many tiles to look at.
+  void thin_out() {
+    constexpr size_t kMostTiles = 8000;
+    for (;;) {
+      size_t tiles = 1;
+      for (const std::vector<int64_t>& sizes : sizes_) tiles *= sizes.size();
+      std::vector<int64_t>& most = *std::max_element(
+          sizes_.begin(), sizes_.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      if (tiles <= kMostTiles || most.size() <= 2) return;
+      std::vector<int64_t> kept{most[0]};  // and the largest one
+      for (size_t i = 1 + most.size() % 2; i < most.size(); i += 2) kept.push_back(most[i]);
+      most = std::move(kept);
+    }
+  }
+
   void choose_from(size_t point, int64_t count) {
     if (point == points_.size()) return consider(static_cast<double>(count));
-    for (int64_t size : tile_sizes(points_[point].extent)) {
+    for (int64_t size : sizes_[point]) {
       if (count * size > kMostPoints) break;
       // Neighbouring threads have whole lines, and no condition along them.
       const bool is_line = point + 1 == points_.size();
@@ -137,6 +154,7 @@ class TileChoice {
   const Index& stored_at_;
   const std::vector<LoopVariable>& points_;
   const Device& device_;
+  std::vector<std::vector<int64_t>> sizes_;  // of each point, ascending
   WindowTile tile_, best_;
   double best_us_ = INFINITY;
 };

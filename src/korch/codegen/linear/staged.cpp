@@ -133,6 +133,11 @@ class StagedBuilder {
     return k_tile * channels_ + Index::variable("k", channels_);
   }
   int64_t k_tiles_of_part() const { return ceil_div(ceil_div(k_.depth, channels_), s_.parts); }
+  // Whether a column's terms lie beside each other in memory.
+  bool weights_along_terms() const {
+    const LinearWorkload& p = *k_.workload;
+    return !p.weight_constant && (!p.matmul || p.matmul->transpose_b);
+  }
   int64_t panel_terms() const { return taps_h_ * taps_w_ * channels_; }
   Index row_in_tile() const {
     return Index::variable("ry", y_.size) * x_.size + Index::variable("rx", x_.size);
@@ -310,11 +315,9 @@ tile::ScheduledNest StagedBuilder::epilogue(const TiledAxis::Zone& y, const Tile
 }
 
 void StagedBuilder::add_nests(tile::ScheduledPhase& phase) {
-  const LinearWorkload& p = *k_.workload;
-  const bool weights_along_terms = !p.weight_constant && (!p.matmul || p.matmul->transpose_b);
   phase.nests.push_back(
       fill(rows_, {{"ry", y_.size}, {"rx", x_.size}}, data_along_terms_, row_in_tile(), row_element()));
-  phase.nests.push_back(fill(columns_, {{"c", s_.columns}}, weights_along_terms,
+  phase.nests.push_back(fill(columns_, {{"c", s_.columns}}, weights_along_terms(),
                              Index::variable("c", s_.columns), column_element()));
   phase.nests.push_back(product());
   for (const TiledAxis::Zone& y : y_.zones())
@@ -330,7 +333,7 @@ Result<tile::ScheduledGraph> StagedBuilder::build() {
   const int term_axis = !p.matmul ? 1 : p.matmul->transpose_a ? rank - 2 : rank - 1;
   data_along_terms_ = contiguous_axis(p, *k_.implementation, p.data) == term_axis;
   rows_ = panel_of(panel_terms(), s_.rows, data_along_terms_, s_.matrix_units);
-  columns_ = panel_of(panel_terms(), s_.columns, false, s_.matrix_units);  // as products have them
+  columns_ = panel_of(panel_terms(), s_.columns, weights_along_terms(), s_.matrix_units);
   if (s_.parts > 1)
     sums_ = builder_.add_temporary(s_.parts * k_.images * k_.groups * k_.height * k_.width * k_.columns);
   for (Panel* panel : {&rows_, &columns_}) panel->buffer = builder_.add_scratch(panel->elements());
