@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <set>
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/cuda/cost_model.h"
@@ -43,17 +45,109 @@ std::vector<LoopVariable> points_of(const Phase& phase) {
   return points;
 }
 
+// The loops of `sum` by those of `map`, where `written` and `read` are the same element then; none: they are
+// not.
+std::optional<Replacements> same_element(const Nest& sum, const Index& written, const Nest& map,
+                                         const Index& read) {
+  if (written.constant() != read.constant() || written.terms().size() != read.terms().size())
+    return std::nullopt;
+  Replacements result;
+  std::set<std::string> used;
+  for (const LoopVariable& loop : sum.loops) {
+    if (!written.affine_in(loop.name)) return std::nullopt;
+    const int64_t stride = written.stride(loop.name);
+    const auto same = std::find_if(map.loops.begin(), map.loops.end(), [&](const LoopVariable& other) {
+      return other.extent == loop.extent && read.affine_in(other.name) && read.stride(other.name) == stride &&
+             used.count(other.name) == 0;
+    });
+    if (same == map.loops.end()) return std::nullopt;
+    used.insert(same->name);
+    result[loop.name] = Index::variable(same->name, same->extent);
+  }
+  return substitute(written, result) == read ? std::optional(result) : std::nullopt;
+}
+
+// Of a phase of two nests, a sum over no loop (the taps of a depthwise convolution, spelled out) in scratch
+// and a map that reads each element at its own place: makes one map of them. The scratch that is free then;
+// -1: another phase.
+int join_sum(ScheduledGraph& graph, size_t number) {
+  Phase& phase = graph.phases[number];
+  if (phase.nests.size() != 2) return -1;
+  const Nest &sum = phase.nests[0], &map = phase.nests[1];
+  if (sum.kind != NestKind::reduce || sum.combine != ScalarFn::add || !sum.reduced.empty() ||
+      !sum.anew.always_true() || sum.stores.size() != 1 || !sum.stores[0].condition.always_true() ||
+      map.kind != NestKind::map || sum.around != map.around || sum.first_slice_only || sum.kept || map.kept ||
+      !sum.segments.empty())
+    return -1;
+  const int buffer = sum.stores[0].buffer;
+  if (graph.buffers[buffer].role != BufferRole::scratch || graph.buffers[buffer].type != DType::f32)
+    return -1;
+  std::optional<Replacements> places;
+  for (int id : graph.pool.reachable(map.roots())) {
+    const Expr& e = graph.pool[id];
+    if (e.kind != ExprKind::load || e.buffer != buffer) continue;
+    if (places) return -1;  // at another place, too
+    places = same_element(sum, sum.stores[0].offset, map, e.coords[0]);
+    if (!places) return -1;
+  }
+  for (const Store& store : map.stores)
+    if (store.buffer == buffer) return -1;
+  if (!places) return -1;
+  Rewriter of_sum(graph.pool, graph.pool, *places);
+  const int taps = of_sum.rewrite({sum.stores[0].value})[0];
+  const int zero = identity_of(graph.pool, ScalarFn::add, DType::f32);
+  const Expr value = graph.pool[graph.pool.call(ScalarFn::add, DType::f32, {zero, taps})];
+  Nest joined = map;
+  Rewriter of_map(graph.pool, graph.pool, {},
+                  [&](Expr e) { return e.kind == ExprKind::load && e.buffer == buffer ? value : e; });
+  const std::vector<int> values = of_map.rewrite(map.roots());
+  for (size_t i = 0; i < joined.stores.size(); ++i) joined.stores[i].value = values[i];
+  phase.nests = {std::move(joined)};
+  graph.schedule[number] = {graph.schedule[number][1]};
+  return buffer;
+}
+
+// An axis that the grid and a loop of the phase's only map have together becomes one loop.
+void join_axes(ScheduledGraph& graph, size_t number) {
+  Phase& phase = graph.phases[number];
+  Nest& map = phase.nests[0];
+  for (size_t g = 0; g < phase.grid.size(); ++g) {
+    const LoopVariable outer = phase.grid[g].variable;
+    const auto inner = std::find_if(map.loops.begin(), map.loops.end(), [&](const LoopVariable& loop) {
+      const Index& offset = map.stores[0].offset;
+      return offset.affine_in(loop.name) && offset.affine_in(outer.name) &&
+             offset.stride(outer.name) == offset.stride(loop.name) * loop.extent;
+    });
+    if (phase.grid[g].chunk != 1 || phase.grid[g].ordered || inner == map.loops.end()) continue;
+    const LoopVariable whole{outer.name + "_" + inner->name, outer.extent * inner->extent};
+    const Index at = Index::variable(whole.name, whole.extent);
+    const Replacements digits = {{outer.name, floor_div(at, inner->extent)},
+                                 {inner->name, floor_mod(at, inner->extent)}};
+    Rewriter rewriter(graph.pool, graph.pool, digits);
+    const std::vector<int> values = rewriter.rewrite(map.roots());
+    for (size_t i = 0; i < map.stores.size(); ++i) {
+      map.stores[i].value = values[i];
+      map.stores[i].offset = rewriter.rewrite(map.stores[i].offset);
+      map.stores[i].condition = substitute(map.stores[i].condition, digits);
+    }
+    *inner = whole;
+    phase.grid.erase(phase.grid.begin() + static_cast<int64_t>(g--));
+  }
+}
+
 // The phase with its points dealt out by tiles, and a nest before it that stages the box.
 class WindowRewriter {
  public:
+  // `scratch`: a buffer that is free for the box; -1: none.
   WindowRewriter(ScheduledGraph& graph, const WindowBox& box, const std::vector<LoopVariable>& points,
-                 const WindowTile& tile)
+                 const WindowTile& tile, int scratch)
       : graph_(graph), box_(box), points_(points), tile_(tile), staged_(staged_box(box, tile)) {
-    scratch_ = static_cast<int>(graph.buffers.size());
+    scratch_ = scratch >= 0 ? scratch : static_cast<int>(graph.buffers.size());
+    if (scratch < 0) graph.buffers.emplace_back();
     Buffer buffer{.role = BufferRole::scratch, .type = DType::f32, .elements = staged_.elements};
     buffer.offset_bytes = graph.scratch_bytes;
     graph.scratch_bytes += ceil_div(buffer.bytes(), kCacheLineBytes) * kCacheLineBytes;
-    graph.buffers.push_back(buffer);
+    graph.buffers[scratch_] = buffer;
   }
 
   void rewrite(size_t number) {
@@ -170,15 +264,17 @@ class WindowRewriter {
 ScheduledGraph with_staged_windows(ScheduledGraph graph, const Device& device,
                                    const std::function<bool()>& constants_are_finite) {
   for (size_t i = 0; i < graph.phases.size(); ++i) {
-    const std::vector<LoopVariable> points = points_of(graph.phases[i]);
+    ScheduledGraph staged = graph;
+    const int scratch = join_sum(staged, i);
+    if (scratch >= 0) join_axes(staged, i);
+    const std::vector<LoopVariable> points = points_of(staged.phases[i]);
     if (points.empty()) continue;
-    const Nest& nest = graph.phases[i].nests[0];
-    const std::optional<WindowBox> box = window_box(graph, nest, points, constants_are_finite);
+    const Nest& nest = staged.phases[i].nests[0];
+    const std::optional<WindowBox> box = window_box(staged, nest, points, constants_are_finite);
     if (!box) continue;
     const WindowTile tile = choose_window_tile(*box, nest.stores[0].offset, points, device);
     if (tile.empty()) continue;
-    ScheduledGraph staged = graph;
-    WindowRewriter(staged, *box, points, tile).rewrite(i);
+    WindowRewriter(staged, *box, points, tile, scratch).rewrite(i);
     if (cuda_model_us(staged, {}, device) <= cuda_model_us(graph, {}, device)) graph = std::move(staged);
   }
   return graph;
