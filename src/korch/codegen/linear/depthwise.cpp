@@ -43,6 +43,7 @@ class DepthwiseBuilder {
         s_(*workload.conv),
         builder_(workload, implementation, target),
         y_("y", s_.out_height, rows_per_slice(implementation, target)),
+        begins_at_zero_(target.is_gpu()),
         lanes_(target.lanes()),
         padded_(ceil_div(s_.in_channels, lanes_) * lanes_) {}
   Result<tile::ScheduledGraph> build();
@@ -64,13 +65,15 @@ class DepthwiseBuilder {
   const ConvShape& s_;
   KernelBuilder builder_;
   SliceAxis y_;
+  bool begins_at_zero_;
   int64_t lanes_, padded_;
 };
 
 // The sum over the taps of one pixel.
 int DepthwiseBuilder::window(const Index& channel, const Index& y, const Index& x) {
   const int weights = builder_.buffer_of(p_.weight);
-  int sum = -1;
+  // Where padding is staged and multiplied (cuda/staged_windows.h) it may add up to -0, and the sum is 0.
+  int sum = begins_at_zero_ ? builder_.constant(0) : -1;
   for (int64_t kh = 0; kh < s_.kernel_h; ++kh)
     for (int64_t kw = 0; kw < s_.kernel_w; ++kw) {
       const Index iy = y * s_.stride_h + (kh * s_.dilation_h - s_.pad_top),
