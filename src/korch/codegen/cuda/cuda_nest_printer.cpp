@@ -220,22 +220,28 @@ void CudaNestPrinter::hoist(const Nest& nest, const std::vector<LoopVariable>& l
   emitter_.hoist(roots, others);
 }
 
-// The thread's first point. Of shared memory a warp writes 16 bytes per thread in four parts. Where one part
-// is two lines whose banks overlap, as those of a panel whose lines have 16 of 20 floats (`panel_of`), it has
-// instead a line and the fourth after it: which thread has which point does not matter otherwise.
+// The thread's first point. Eight threads write 16 bytes each to shared memory at once: of lines of 16 floats
+// two, whose banks may overlap, as those of neighbouring lines of a panel do (`panel_of`). Then the second
+// line is another one, with the other banks: which thread has which point does not matter otherwise.
 std::string CudaNestPrinter::first_point(const Nest& nest, bool quad) const {
-  constexpr int64_t kBanks = 32, kHalf = kBanks / 2, kLines = 4;
+  constexpr int64_t kBanks = 32, kHalf = kBanks / 2;
+  constexpr int kLineBit = 2;  // of the point: line beside line
   const Index& to = nest.stores[0].offset;
   if (!quad || nest.loops.back().extent != kHalf ||
       graph_.buffers[nest.stores[0].buffer].role != BufferRole::scratch)
     return "threadIdx.x";
-  const auto lines = std::find_if(nest.loops.rbegin() + 1, nest.loops.rend(),
-                                  [](const LoopVariable& loop) { return loop.extent > 1; });
-  if (lines == nest.loops.rend() || lines->extent % (2 * kLines) != 0 || !to.affine_in(lines->name))
-    return "threadIdx.x";
-  const int64_t pitch = to.stride(lines->name);
-  if (pitch % kBanks == kHalf || pitch * kLines % kBanks != kHalf) return "threadIdx.x";
-  return "(threadIdx.x & ~28 | (threadIdx.x & 4) << 2 | (threadIdx.x & 24) >> 1)";
+  int bit = kLineBit;
+  for (size_t i = nest.loops.size() - 1; i-- > 0 && to.affine_in(nest.loops[i].name);) {
+    int64_t extent = nest.loops[i].extent, distance = to.stride(nest.loops[i].name);
+    for (; extent % 2 == 0 && 2 << bit <= kCudaThreads; extent /= 2, distance *= 2, ++bit) {
+      if (distance % kBanks != kHalf) continue;
+      if (bit == kLineBit) return "threadIdx.x";
+      return fmt::format("(threadIdx.x & ~{} | (threadIdx.x & {}) << {} | (threadIdx.x & {}) >> {})",
+                         1 << kLineBit | 1 << bit, 1 << kLineBit, bit - kLineBit, 1 << bit, bit - kLineBit);
+    }
+    if (extent != 1) break;
+  }
+  return "threadIdx.x";
 }
 
 void CudaNestPrinter::print_map(const Nest& nest) {
