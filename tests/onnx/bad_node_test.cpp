@@ -163,23 +163,6 @@ TEST(BadShapes, NameTheNodeAndTheTypes) {
   expect_refused(type, ErrorKind::invalid, {"\"y\"", "INT64", "f32[2x3]"});
 }
 
-TEST(BadShapes, DeclaredOutputsMustBeWhatIsComputed) {
-  const auto declare = [](const std::vector<int64_t>& extents) {
-    ModelBuilder b = relu_model();
-    auto* type = b.model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type();
-    type->mutable_shape();
-    for (int64_t extent : extents) {
-      auto* dimension = type->mutable_shape()->add_dim();
-      if (extent >= 0) dimension->set_dim_value(extent);
-    }
-    return b;
-  };
-  expect_refused(declare({2, 4}), ErrorKind::invalid, {"\"y\"", "[2x4]", "f32[2x3]"});
-  expect_refused(declare({2, 3, 1}), ErrorKind::invalid, {"\"y\"", "[2x3x1]"});
-  expect_refused(declare({-1}), ErrorKind::invalid, {"\"y\"", "[?]"});
-  EXPECT_EQ(import_onnx_bytes(declare({2, -1}).bytes()).live_node_count(), 1u);
-}
-
 TEST(BadShapes, MissingInputs) {
   ModelBuilder b;
   b.input("x", {2, 3}).output("y");

@@ -41,47 +41,11 @@ std::vector<HostTensor> read_tensors(const fs::path& folder, const std::string& 
   }
 }
 
-// Which inputs a model has at run time; all others are constants of the model. Tried in this order until
-// korch can import the model.
-enum class Binding { none, integers_after_first, all_after_first, all };
-constexpr Binding kBindings[] = {Binding::none, Binding::integers_after_first, Binding::all_after_first,
-                                 Binding::all};
-
-bool is_bound(Binding binding, size_t index, const HostTensor& tensor) {
-  switch (binding) {
-    case Binding::none:
-      return false;
-    case Binding::integers_after_first:
-      return index > 0 && !is_float(tensor.dtype());
-    case Binding::all_after_first:
-      return index > 0;
-    case Binding::all:
-      return true;
-  }
-  return false;
-}
-
-// Turns the model inputs that are bound into initializers.
-void bind_inputs(proto::ModelProto& model, Binding binding, const std::vector<HostTensor>& values) {
-  proto::GraphProto& graph = *model.mutable_graph();
-  google::protobuf::RepeatedPtrField<proto::ValueInfoProto> left;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const proto::ValueInfoProto& input = graph.input(static_cast<int>(i));
-    if (is_bound(binding, i, values[i]))
-      *graph.add_initializer() = onnx::write_tensor(values[i], input.name());
-    else
-      *left.Add() = input;
-  }
-  graph.mutable_input()->Swap(&left);
-}
-
 OnnxProblem import_bound(const proto::ModelProto& original, Binding binding,
                          const std::vector<HostTensor>& values) {
   proto::ModelProto model = original;
   OnnxProblem problem;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (!is_bound(binding, i, values[i])) problem.inputs.push_back(values[i]);
-  bind_inputs(model, binding, values);
+  problem.inputs = bind_inputs(model, binding, values);
   problem.graph = import_onnx_bytes(onnx::serialize(model));
   problem.all_inputs_bound = problem.inputs.empty() && !values.empty();
   return problem;
@@ -126,25 +90,24 @@ HostTensor as_declared(const HostTensor& tensor, const proto::ValueInfoProto& va
   return bits;
 }
 
-OnnxProblem load_problem(proto::ModelProto model, const fs::path& data_set) {
+OnnxDataSet load_data_set(proto::ModelProto model, const fs::path& folder) {
   drop_initialized_inputs(*model.mutable_graph());
-  std::vector<HostTensor> inputs = read_tensors(data_set, "input_");
-  if (static_cast<int>(inputs.size()) != model.graph().input_size())
+  OnnxDataSet set{folder.filename().string(), std::move(model), read_tensors(folder, "input_"),
+                  read_tensors(folder, "output_")};
+  proto::GraphProto& graph = *set.model.mutable_graph();
+  if (static_cast<int>(set.inputs.size()) != graph.input_size())
     throw Error(ErrorKind::unsupported, "inputs that are left out");
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < set.inputs.size(); ++i) {
     // Some models leave extents open or declare others than their data have.
-    proto::ValueInfoProto& input = *model.mutable_graph()->mutable_input(static_cast<int>(i));
-    inputs[i] = as_declared(inputs[i], input);
+    proto::ValueInfoProto& input = *graph.mutable_input(static_cast<int>(i));
+    set.inputs[i] = as_declared(set.inputs[i], input);
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     shape.clear_dim();
-    for (int64_t extent : inputs[i].shape()) shape.add_dim()->set_dim_value(extent);
+    for (int64_t extent : set.inputs[i].shape()) shape.add_dim()->set_dim_value(extent);
   }
-  OnnxProblem problem = import_problem(model, inputs);
-  problem.data_set = data_set.filename().string();
-  problem.expected = read_tensors(data_set, "output_");
-  for (size_t i = 0; i < problem.expected.size(); ++i)
-    problem.expected[i] = as_declared(problem.expected[i], model.graph().output(static_cast<int>(i)));
-  return problem;
+  for (size_t i = 0; i < set.expected.size(); ++i)
+    set.expected[i] = as_declared(set.expected[i], graph.output(static_cast<int>(i)));
+  return set;
 }
 
 // Of what the largest element is, what is left of sums that cancel depends on their order.
@@ -178,15 +141,57 @@ std::vector<OnnxCase> find_cases(const std::string& root) {
   return cases;
 }
 
-std::vector<OnnxProblem> load_problems(const OnnxCase& c) {
+bool is_bound(Binding binding, size_t index, const HostTensor& tensor) {
+  switch (binding) {
+    case Binding::none:
+      return false;
+    case Binding::integers_after_first:
+      return index > 0 && !is_float(tensor.dtype());
+    case Binding::all_after_first:
+      return index > 0;
+    case Binding::all:
+      return true;
+  }
+  return false;
+}
+
+std::vector<HostTensor> bind_inputs(proto::ModelProto& model, Binding binding,
+                                    const std::vector<HostTensor>& values) {
+  proto::GraphProto& graph = *model.mutable_graph();
+  google::protobuf::RepeatedPtrField<proto::ValueInfoProto> left;
+  std::vector<HostTensor> data;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const proto::ValueInfoProto& input = graph.input(static_cast<int>(i));
+    if (is_bound(binding, i, values[i])) {
+      *graph.add_initializer() = onnx::write_tensor(values[i], input.name());
+    } else {
+      *left.Add() = input;
+      data.push_back(values[i]);
+    }
+  }
+  graph.mutable_input()->Swap(&left);
+  return data;
+}
+
+std::vector<OnnxDataSet> load_data_sets(const OnnxCase& c) {
   const proto::ModelProto model = onnx::load_model_file(c.folder + "/model.onnx");
   require_tensors(model);
-  std::vector<OnnxProblem> problems;
+  std::vector<OnnxDataSet> sets;
   for (int set = 0;; ++set) {
     const fs::path folder = fs::path(c.folder) / fmt::format("test_data_set_{}", set);
-    if (!fs::exists(folder)) return problems;
-    problems.push_back(load_problem(model, folder));
+    if (!fs::exists(folder)) return sets;
+    sets.push_back(load_data_set(model, folder));
   }
+}
+
+std::vector<OnnxProblem> load_problems(const OnnxCase& c) {
+  std::vector<OnnxProblem> problems;
+  for (OnnxDataSet& set : load_data_sets(c)) {
+    problems.push_back(import_problem(set.model, set.inputs));
+    problems.back().data_set = set.name;
+    problems.back().expected = std::move(set.expected);
+  }
+  return problems;
 }
 
 std::string difference(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected) {

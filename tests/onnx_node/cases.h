@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "korch/ir/graph.h"
+#include "onnx.pb.h"
 
 namespace korch {
 
@@ -28,6 +29,24 @@ struct OnnxProblem {
 
 // Throws Error{unsupported} where korch does not know an operator or a type of the case.
 std::vector<OnnxProblem> load_problems(const OnnxCase& c);
+
+// A data set before it is imported.
+struct OnnxDataSet {
+  std::string name;
+  onnx::proto::ModelProto model;  // its inputs declared as their data are
+  std::vector<HostTensor> inputs, expected;
+};
+std::vector<OnnxDataSet> load_data_sets(const OnnxCase& c);
+
+// Which inputs a model has at run time; all others are constants of the model. Tried in this order until
+// korch can import the model.
+enum class Binding { none, integers_after_first, all_after_first, all };
+constexpr Binding kBindings[] = {Binding::none, Binding::integers_after_first, Binding::all_after_first,
+                                 Binding::all};
+bool is_bound(Binding binding, size_t index, const HostTensor& tensor);
+// Turns the model inputs that are bound into initializers; returns the data of those that are left.
+std::vector<HostTensor> bind_inputs(onnx::proto::ModelProto& model, Binding binding,
+                                    const std::vector<HostTensor>& values);
 
 // Empty if `actual` equals `expected` as ONNX's own runner demands: rtol 1e-3 and atol 1e-7 on floats (NaN
 // equals NaN), equality on other types. Else what differs.

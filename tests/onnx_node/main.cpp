@@ -10,6 +10,7 @@
 #include "engines.h"
 #include "korch/base/error.h"
 #include "korch/base/hash.h"
+#include "open_axes.h"
 
 namespace korch {
 namespace {
@@ -26,6 +27,7 @@ struct Options {
   std::string only;    // substring of a case's name
   std::string engine;  // the one to run; else all
   int one_in = 0;      // instead of the engine's; 0: as the engine has it
+  bool open = false;   // every axis opened in turn, instead
 };
 
 struct Score {
@@ -97,11 +99,31 @@ bool run_engine(const Engine& engine, const std::vector<OnnxCase>& cases, const 
   return score.failed.empty() && !regressed;
 }
 
+// Fails when an axis is wrong or too many are refused.
+bool run_open_axes(const std::vector<OnnxCase>& cases, const Options& options) {
+  OpenAxesScore score;
+  for (const OnnxCase& c : cases) {
+    if (c.name.find(options.only) == std::string::npos || draws(c.name)) continue;
+    try {
+      open_axes(c, score);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+    }
+  }
+  for (const std::string& text : score.refused) fmt::print("refused {}\n", one_line(text));
+  for (const std::string& text : score.wrong) fmt::print("WRONG {}\n", one_line(text));
+  const size_t all = static_cast<size_t>(score.right) + score.wrong.size() + score.refused.size();
+  fmt::print("open axes: {} of {} right, {} wrong, {} refused; {} more fit one extent alone\n", score.right,
+             all, score.wrong.size(), score.refused.size(), score.one_only);
+  return score.wrong.empty();
+}
+
 }  // namespace
 }  // namespace korch
 
 int main(int argc, char** argv) {
   korch::Options options;
+  for (int i = 1; i < argc; ++i) options.open = options.open || std::strcmp(argv[i], "--open-axes") == 0;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--folder") == 0) options.folder = argv[i + 1];
     if (std::strcmp(argv[i], "--case") == 0) options.only = argv[i + 1];
@@ -113,6 +135,7 @@ int main(int argc, char** argv) {
     fmt::print("skipped: no ONNX test cases below {} (Debian package libonnx-testdata)\n", options.folder);
     return 77;
   }
+  if (options.open) return korch::run_open_axes(cases, options) ? 0 : 1;
   bool good = true;
   for (const korch::Engine& engine : korch::engines())
     if (options.engine.empty() || options.engine == engine.name)

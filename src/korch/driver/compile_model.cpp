@@ -83,6 +83,14 @@ std::string text_of(const std::map<std::string, int64_t>& bounds) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// But for their bounds. Where a branch is known for small extents alone, they may have another rank.
+bool have_same_outputs(const Plan& a, const Plan& b) {
+  return std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
+                    [](const PlanIo& x, const PlanIo& y) {
+                      return x.type.dtype == y.type.dtype && x.type.shape.size() == y.type.shape.size();
+                    });
+}
+
 // Of steps whose variants were left out tasks are others than those of their part.
 std::vector<Placement> checked_placements(Plan& plan, const Device& target) {
   std::vector<Placement> placements = place(plan, target);
@@ -158,6 +166,11 @@ CompileResult compile_model(const std::string& model, const std::string& output,
       if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together
       left_out.push_back(
           fmt::format("plans: none for extents up to {}: {}", text_of(bounds[i]), error.what()));
+      continue;
+    }
+    if (!have_same_outputs(part.plan, parts[0].plan)) {
+      left_out.push_back(fmt::format("plans: none for extents up to {}, for which outputs have other ranks",
+                                     text_of(bounds[i])));
       continue;
     }
     if (stored.bytes_with(part) > largest) {

@@ -53,6 +53,7 @@ class Uses {
   bool is_other = false;   // ... that is no integer, or in a way that nothing is known of
   // The most that it may mean: of axes; of constants; of what a float is scaled by.
   std::optional<double> axis, limit, scale;
+  std::vector<int64_t> compared;  // numbers that it is compared with
   std::optional<int64_t> direct;  // of the shortest axis that its elements index as they are
 
  private:
@@ -100,6 +101,8 @@ class Uses {
         if (!affine_[operand] || constant == nullptr || constant->elements() == 0) continue;
         const double most = affine_[operand]->input_for(interval_of(*constant).most);
         raise(limit, std::floor(most) + (constant->elements() == 1 ? 1 : 0));
+        if (is_comparison(node.op) && constant->elements() == 1 && std::fabs(most) < 0x1p53)
+          compared.push_back(static_cast<int64_t>(std::floor(most)));
       }
   }
 
@@ -164,7 +167,10 @@ class Ranges {
   InputRange add(ValueId input) {
     InputRange range;
     const DType type = graph_.value(input).type.dtype;
-    if (is_integer(type)) {
+    if (type == DType::bool_) {
+      const Uses uses(graph_, order_, input);
+      if (uses.is_index) range = accepted(input, uses, {kFlag, 0}).value_or(range);
+    } else if (is_integer(type)) {
       range = range_of(input, type);
       const Interval all = interval_of(type);
       range.most = static_cast<int64_t>(std::min(static_cast<double>(range.most), all.most));
@@ -177,7 +183,12 @@ class Ranges {
  private:
   InputRange range_of(ValueId input, DType type) {
     const Uses uses(graph_, order_, input);
-    if (uses.is_index) return {0, largest_index(input, uses)};
+    if (uses.is_index) {
+      std::vector<int64_t> numbers;
+      for (int64_t number : uses.compared) numbers.insert(numbers.end(), {number, number - 1, number + 1});
+      if (const auto one = accepted(input, uses, numbers)) return *one;
+      return {0, largest_index(input, uses)};
+    }
     const bool is_byte = size_bytes(type) == 1 && !uses.is_truth && uses.limit.value_or(2) > kFlag;
     if (is_byte && (uses.is_number || uses.is_other)) {
       const Interval all = interval_of(type);
@@ -186,6 +197,18 @@ class Ranges {
     if (uses.limit) return {0, static_cast<int64_t>(*uses.limit)};
     if (uses.scale) return {0, static_cast<int64_t>(*uses.scale)};
     return {0, uses.is_number && !uses.is_other ? kNumber : kFlag};
+  }
+
+  // The first of these numbers that keeps all indices in their axes, unless each number up to a flag does: a
+  // network may be one for one sample rate.
+  std::optional<InputRange> accepted(ValueId input, const Uses& uses, const std::vector<int64_t>& numbers) {
+    intervals_[input] = {0, kFlag};
+    if (keeps_indices(uses)) return std::nullopt;
+    for (int64_t number : numbers) {
+      intervals_[input] = {static_cast<double>(number), static_cast<double>(number)};
+      if (keeps_indices(uses)) return InputRange{number, number};
+    }
+    return std::nullopt;
   }
 
   // By halving: what holds for a range holds for a part of it.

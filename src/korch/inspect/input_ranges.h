@@ -14,6 +14,8 @@ struct InputRange {
 
 // For each of the graph's inputs. The first row that applies:
 //
+//   it chooses an index             a number that it is compared with (of truth values: one of both), if only that
+//                                   keeps the index in its axis
 //   an index is computed from it    0 up to the largest for which every index stays in its axis
 //   a loop counts up to it          the same, up to 9 iterations
 //   constants are compared with it, or limit or divide it; it is one-hot encoded

@@ -85,13 +85,17 @@ class Elements {
     if (op_ == Op::ReduceSum) return combined(Op::Add);
     if (op_ == Op::ReduceMin) return combined(Op::Min);
     if (op_ == Op::ReduceMax) return combined(Op::Max);
-    if (op_ == Op::Equal || op_ == Op::Where || op_ == Op::Add || op_ == Op::Sub || op_ == Op::Mul ||
+    if (is_comparison() || op_ == Op::Where || op_ == Op::Add || op_ == Op::Sub || op_ == Op::Mul ||
         op_ == Op::Div || op_ == Op::Min || op_ == Op::Max)
       return elementwise();
     return {};
   }
 
  private:
+  bool is_comparison() const {
+    return op_ == Op::Equal || op_ == Op::Less || op_ == Op::LessOrEqual || op_ == Op::Greater ||
+           op_ == Op::GreaterOrEqual;
+  }
   // Among the first operand's elements.
   std::optional<size_t> place(const Operand& index) const {
     const auto count = static_cast<int64_t>(of_[0].size());
@@ -145,6 +149,9 @@ class Elements {
     const Operand result = builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0];
     if (result->constant) return result;
     result->upper = upper_of(op, a, b);
+    if (const Range range = builder_.range(result, 0);
+        !result->upper && range.low >= 0 && range.high <= kMostExtent)
+      result->upper = static_cast<int64_t>(range.high);
     result->from_data = a->from_data || b->from_data;
     return result;
   }
@@ -152,10 +159,25 @@ class Elements {
   // Null where it is not known.
   Operand is_equal(const Operand& a, const Operand& b) {
     if (const auto difference = builder_.difference(a, 0, b, 0)) return number(*difference == 0 ? 1 : 0);
-    const std::optional<int64_t> x = known(a), y = known(b);
-    const bool differ = (x && *x < 0 && b->upper) || (y && *y < 0 && a->upper);  // an extent is not negative
-    if (!differ && !(x && y)) return nullptr;
-    return number(!differ && *x == *y ? 1 : 0);
+    const Range x = builder_.range(a, 0), y = builder_.range(b, 0);
+    if (x.high < y.low || x.low > y.high) return number(0);
+    return x.is_one() && y.is_one() ? number(1) : nullptr;
+  }
+
+  // Null where it is not known.
+  Operand compared(const Operand& a, const Operand& b) {
+    if (op_ == Op::Equal) return is_equal(a, b);
+    if (op_ == Op::Greater || op_ == Op::LessOrEqual) {  // as b < a, and not that
+      const Operand less = is_less(b, a);
+      return less == nullptr || op_ == Op::Greater ? less : number(1 - *known(less));
+    }
+    const Operand less = is_less(a, b);
+    return less == nullptr || op_ == Op::Less ? less : number(1 - *known(less));
+  }
+  Operand is_less(const Operand& a, const Operand& b) {
+    if (const auto difference = builder_.difference(a, 0, b, 0)) return number(*difference < 0 ? 1 : 0);
+    const Range x = builder_.range(a, 0), y = builder_.range(b, 0);
+    return x.high < y.low ? number(1) : x.low >= y.high ? number(0) : nullptr;
   }
 
   std::vector<Operand> elementwise() {
@@ -168,7 +190,7 @@ class Elements {
         const std::optional<int64_t> condition = known(at(0));
         result.push_back(condition ? at(*condition != 0 ? 1 : 2) : nullptr);
       } else {
-        result.push_back(op_ == Op::Equal ? is_equal(at(0), at(1)) : scalar(op_, at(0), at(1)));
+        result.push_back(is_comparison() ? compared(at(0), at(1)) : scalar(op_, at(0), at(1)));
       }
       if (result.back() == nullptr) return {};
     }

@@ -87,6 +87,8 @@ class GraphBuilder {
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
     if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin, bodies_ == 0});
   }
+  void warn(const std::string& text) { warnings_.push_back(text); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // While one lives, emitted operators belong to a body or a branch, which a run may leave out.
   class Body {
    public:
@@ -116,6 +118,7 @@ class GraphBuilder {
   Graph graph_;
   Ranges ranges_{graph_};
   std::vector<MeetingExtents> meeting_;
+  std::vector<std::string> warnings_;
   int bodies_ = 0;  // that are being imported
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far

@@ -70,13 +70,11 @@ class Importer {
     throw_unsupported();
     set_outputs();
     const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
-    if (options_.on_warning)
-      for (const std::string& text : extents_that_do_not_fit(builder_.graph(), meeting))
-        options_.on_warning(text);
+    for (const std::string& text : builder_.warnings()) warn(text);
+    for (const std::string& text : extents_that_do_not_fit(builder_.graph(), meeting)) warn(text);
     std::vector<std::string> unchecked;
     builder_.graph().set_open_dimensions(with_sums(builder_.graph(), meeting, &unchecked));
-    if (options_.on_warning)
-      for (const std::string& text : unchecked) options_.on_warning(text);
+    for (const std::string& text : unchecked) warn(text);
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, GraphForm::imported);
@@ -98,8 +96,8 @@ class Importer {
       throw Error(ErrorKind::unsupported,
                   fmt::format("opset {}; korch reads {} to {}: export the model again with one of them",
                               own->second, kMinOpset, kLatestOpset));
-    if (own->second > kLatestOpset && options_.on_warning)
-      options_.on_warning(
+    if (own->second > kLatestOpset)
+      warn(
           fmt::format("the model uses opset {}, which korch does not know: its operators are read as "
                       "those of opset {}",
                       own->second, kLatestOpset));
@@ -119,16 +117,16 @@ class Importer {
       throw_if_interrupted();
       const std::string what = "initializer " + quoted_name(tensor.name());
       if (!dtype_of(tensor.data_type())) {
-        refuse("initializer", fmt::format("{}: element type {}", what, data_type_name(tensor.data_type())));
-        add_source(tensor.name(), nullptr, "an initializer");
+        add_unknown("initializer", tensor.name(),
+                    fmt::format("{}: element type {}", what, data_type_name(tensor.data_type())));
         continue;
       }
       add_source(tensor.name(), builder_.constant(read_tensor(tensor, external_, what)), "an initializer");
       std::string().swap(*tensor.mutable_raw_data());  // large weights are not kept twice
     }
     for (const auto& sparse : graph.sparse_initializer()) {
-      refuse("sparse initializer", "sparse initializer " + quoted_name(sparse.values().name()));
-      add_source(sparse.values().name(), nullptr, "a sparse initializer");
+      add_unknown("sparse initializer", sparse.values().name(),
+                  "sparse initializer " + quoted_name(sparse.values().name()));
     }
   }
 
@@ -145,11 +143,11 @@ class Importer {
       const auto& type = input.type().tensor_type();
       const std::optional<DType> dtype = dtype_of(type.elem_type());
       if (!input.type().has_tensor_type() || !dtype) {
-        refuse("graph input",
-               fmt::format("graph input {}: {}", quoted_name(input.name()),
-                           input.type().has_tensor_type() ? "element type " + data_type_name(type.elem_type())
-                                                          : "not a tensor"));
-        add_source(input.name(), nullptr, "a graph input");
+        add_unknown(
+            "graph input", input.name(),
+            fmt::format("graph input {}: {}", quoted_name(input.name()),
+                        input.type().has_tensor_type() ? "element type " + data_type_name(type.elem_type())
+                                                       : "not a tensor"));
         continue;
       }
       const TensorType tensor_type{*dtype, shapes.of(input, static_cast<int>(operands.size()))};
@@ -188,8 +186,27 @@ class Importer {
     scope_->sources.push_back(name);
   }
 
+  // What has a type that korch does not know: refused where something reads it, else left out.
+  void add_unknown(const char* kind, const std::string& name, const std::string& message) {
+    add_source(name, nullptr, kind);
+    unknown_.push_back({kind, message, name});
+  }
+
+  void refuse_unknown() {
+    for (const auto& [kind, message, name] : unknown_)
+      if (used(name))
+        refuse(kind, message);
+      else
+        warn(message + ": nothing reads it, so it is left out");
+  }
+
+  void warn(const std::string& text) const {
+    if (options_.on_warning) options_.on_warning(text);
+  }
+
   void import_nodes() {
     scope_->index = index_model(scope_->graph, scope_->sources);
+    if (scope_ == &main_) refuse_unknown();
     std::erase_if(scope_->operands, [&](const auto& entry) { return !used(entry.first); });
     for (int node : scope_->index.order) import_node(node);
   }
@@ -325,11 +342,7 @@ class Importer {
     std::vector<ValueId> values;
     std::vector<std::string> names;
     std::vector<Operand> outputs;
-    std::set<std::string> seen;
     for (const auto& output : model_.graph().output()) {
-      if (!seen.insert(output.name()).second)
-        throw Error(ErrorKind::invalid,
-                    fmt::format("two graph outputs are called {}", quoted_name(output.name())));
       const Operand& operand = main_.operands.at(output.name());
       if (operand == nullptr || operand->sequence)
         throw Error(ErrorKind::unsupported, fmt::format("graph output {} has a type korch does not know",
@@ -351,7 +364,8 @@ class Importer {
     builder_.graph().set_outputs(std::move(values), std::move(names), std::move(extents));
   }
 
-  // What the file says of an output must be what is computed: whoever reads the file relies on it.
+  // An element type that the file says of an output must be the computed one: whoever reads the file relies
+  // on it. Shapes are often those of a model that the file was made from.
   void check_declared(const proto::ValueInfoProto& output, const Operand& operand) const {
     const TensorType& computed = operand->type;
     const auto& declared = output.type().tensor_type();
@@ -370,9 +384,8 @@ class Importer {
                           extent_of(operand, axis) != nullptr);
     }
     if (!agrees)
-      throw Error(ErrorKind::invalid,
-                  fmt::format("graph output {} is declared with shape [{}], but its node computes {}",
-                              quoted_name(output.name()), fmt::join(shown, "x"), to_string(computed)));
+      warn(fmt::format("graph output {} is declared with shape [{}], but its node computes {}, which counts",
+                       quoted_name(output.name()), fmt::join(shown, "x"), to_string(computed)));
   }
 
   void refuse(const std::string& kind, const std::string& message) {
@@ -432,6 +445,10 @@ class Importer {
     std::string kind, message;
   };
   std::vector<Unsupported> unsupported_;
+  struct Unknown {
+    std::string kind, message, name;
+  };
+  std::vector<Unknown> unknown_;  // initializers and inputs
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/loop_rule.h"
+#include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"
@@ -72,15 +73,21 @@ struct Branch {
   std::string label;
   Results read, results = {};
   bool is_large = false;
+  std::string misfit = {};  // what does not fit together in it
 };
 
 Branch imported(NodeImport& n, const char* attribute, const char* label) {
   Branch branch{n.graph_attr(attribute), label, {}};
   const double before = n.emitted_work();
-  branch.results = n.import_body(branch.graph, {}, label, nullptr, [&](const Operand& x) {
-    if (is_carried(x)) branch.read.push_back(x);
-    return x;
-  });
+  try {
+    branch.results = n.import_body(branch.graph, {}, label, nullptr, [&](const Operand& x) {
+      if (is_carried(x)) branch.read.push_back(x);
+      return x;
+    });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::invalid) throw;
+    branch.misfit = error.what();
+  }
   branch.is_large = n.emitted_work() - before > kLargeBranch;
   return branch;
 }
@@ -94,6 +101,26 @@ int depth(const proto::GraphProto& graph) {
   return deepest;
 }
 
+// Exporters write branches for what the data may be (a batch of one, another sample rate): one that does not
+// fit the shapes is an error where a run takes it. `taken`: the condition's value for the branch that fits.
+Results only_fitting(NodeImport& n, const Operand& condition, bool taken, const Branch& fits,
+                     const Branch& misfit) {
+  n.builder().warn(
+      fmt::format("node {}: a run that takes its {} branch is an error, since that does not fit: {}",
+                  quoted_name(n.origin()), misfit.label, misfit.misfit));
+  // The first place of a table of two, or one behind it: runs check indices.
+  const Term table(n, n.ints({1, 0})), chooses(n, n.reshape(condition, {})), first(n, n.integer(0)),
+      behind(n, n.integer(2));
+  const Term place = taken ? select(chooses, first, behind) : select(chooses, behind, first);
+  const Term is_right = apply(Op::Gather, {table, place}, AxisAttrs{0}) == 1;
+  Results outputs;
+  for (const Operand& result : fits.results) {
+    if (result->sequence) n.unsupported("a condition that depends on the data chooses a sequence");
+    outputs.push_back(select(is_right, Term(n, result), 0));
+  }
+  return outputs;
+}
+
 Results if_else(NodeImport& n) {
   const Operand& condition = n.input(0);
   if (condition->constant) {
@@ -103,6 +130,9 @@ Results if_else(NodeImport& n) {
   if (condition->dtype() != DType::bool_ || element_count(condition->shape()) != 1)
     n.invalid("the condition is not one bool");
   const Branch yes = imported(n, "then_branch", "then"), no = imported(n, "else_branch", "else");
+  if (!yes.misfit.empty() && !no.misfit.empty()) n.invalid("neither branch fits: " + yes.misfit);
+  if (!no.misfit.empty()) return only_fitting(n, condition, true, yes, no);
+  if (!yes.misfit.empty()) return only_fitting(n, condition, false, no, yes);
   if (yes.results.size() != no.results.size()) n.invalid("its branches have different numbers of outputs");
   const auto same = [](const Operand& a, const Operand& b) {
     return is_plain(a) && is_plain(b) && a->type == b->type;

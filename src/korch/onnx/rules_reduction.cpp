@@ -10,24 +10,31 @@ namespace {
 std::vector<int64_t> read_axes(NodeImport& n) {
   const int input_since = n.op_type() == "ReduceSum" ? 13 : 18;
   if (n.opset() < input_since) return n.ints_attr("axes", {});
-  return n.has_input(1) ? n.ints_input(1, "axes") : std::vector<int64_t>{};
+  if (!n.has_input(1) || element_count(n.input(1)->shape()) == 0) return {};  // none, whatever the data say
+  return n.ints_input(1, "axes");
+}
+
+// What is left of a reduction over no axes.
+Operand of_each_element(NodeImport& n, Op op, const Operand& x) {
+  if (op == Op::ReduceL1 || op == Op::ReduceL2) return n.emit(Op::Abs, {x});
+  if (op == Op::ReduceSumSquare) return n.emit(Op::Mul, {x, x});
+  if (op != Op::ReduceLogSum) return x;
+  return is_float(x->dtype()) ? n.emit(Op::Log, {x})
+                              : n.cast(n.emit(Op::Log, {n.cast(x, DType::f64)}), x->dtype());
 }
 
 Results reduce(NodeImport& n) {
   const Operand& x = n.input(0);
   const Op op = parse_op(n.op_type()).value();
-  const bool identity = op == Op::ReduceSum || op == Op::ReduceMax || op == Op::ReduceMin ||
-                        op == Op::ReduceProd || op == Op::ReduceMean;
   ReduceAttrs attrs;
   attrs.keepdims = n.flag("keepdims", true);
   const bool nothing_if_empty = n.flag("noop_with_empty_axes", false);
   attrs.axes = n.axes(read_axes(n), x->rank());
-  if (attrs.axes.empty() && nothing_if_empty && !identity) n.unsupported("noop_with_empty_axes without axes");
   if (attrs.axes.empty() && !nothing_if_empty) {
     attrs.axes.resize(x->shape().size());
     std::iota(attrs.axes.begin(), attrs.axes.end(), 0);
   }
-  if (attrs.axes.empty() && identity) return {x};
+  if (attrs.axes.empty()) return {of_each_element(n, op, x)};
   const bool of_reals = op == Op::ReduceL2 || op == Op::ReduceLogSum || op == Op::ReduceLogSumExp;
   if (of_reals && !is_float(x->dtype()))
     return {n.cast(n.emit(op, attrs, {n.cast(x, DType::f64)}), x->dtype())};

@@ -247,8 +247,25 @@ void require_fits_memory(const std::vector<TensorType>& types, const std::string
                             bytes / kGiB, memory / kGiB));
 }
 
+namespace {
+
+namespace fs = std::filesystem;
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// Hugging Face's cache keeps a repository's files in <repository>/blobs, and links to them in
+// <repository>/snapshots/<revision>: of a model there these blobs count as its own.
+bool is_own_blob(const fs::path& path, const fs::path& folder) {
+  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
+    if (at.filename() == "snapshots") return path.parent_path() == at.parent_path() / "blobs";
+  return false;
+}
+
+}  // namespace
+
 const MappedFile& ExternalData::file(const std::string& location) {
-  namespace fs = std::filesystem;
   const auto refuse = [&](const char* why) {
     throw Error(ErrorKind::invalid,
                 fmt::format("external data location {} {}; it must be a file inside the model's folder",
@@ -269,7 +286,7 @@ const MappedFile& ExternalData::file(const std::string& location) {
   if (error)
     throw Error(ErrorKind::io, fmt::format("cannot read the external data file {}: {}", quoted_name(location),
                                            error.message()));
-  if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end())
+  if (!lies_in(path, folder) && !is_own_blob(path, folder))
     refuse("is a link that leaves the model's folder");
   if (!fs::is_regular_file(path, error)) refuse("is not a regular file");
   if (on_file_) on_file_(path.string());
