@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "cases.h"
@@ -123,12 +122,14 @@ bool run_open_axes(const std::vector<OnnxCase>& cases, const Options& options) {
 
 int main(int argc, char** argv) {
   korch::Options options;
-  for (int i = 1; i < argc; ++i) options.open = options.open || std::strcmp(argv[i], "--open-axes") == 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--folder") == 0) options.folder = argv[i + 1];
-    if (std::strcmp(argv[i], "--case") == 0) options.only = argv[i + 1];
-    if (std::strcmp(argv[i], "--engine") == 0) options.engine = argv[i + 1];
-    if (std::strcmp(argv[i], "--one-in") == 0) options.one_in = std::atoi(argv[i + 1]);
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--open-axes") options.open = true;
+    if (i + 1 == argc) break;
+    if (name == "--folder") options.folder = argv[++i];
+    if (name == "--case") options.only = argv[++i];
+    if (name == "--engine") options.engine = argv[++i];
+    if (name == "--one-in") options.one_in = std::atoi(argv[++i]);
   }
   const std::vector<korch::OnnxCase> cases = korch::find_cases(options.folder);
   if (cases.empty()) {

@@ -1,5 +1,7 @@
 // Einsum: labels that only one operand has are summed away, then operand after operand is contracted into the
 // result: a MatMul where labels are summed, an elementwise product where none are.
+#include "korch/ir/einsum.h"
+
 #include <algorithm>
 #include <map>
 
@@ -32,64 +34,6 @@ std::string common(const std::string& a, const std::string& b) {
     if (contains(b, label)) result += label;
   }
   return result;
-}
-
-struct Equation {
-  std::vector<std::string> inputs;
-  std::string output;
-};
-
-// `covered`: axes that the ellipsis of this term covers; `most`: of the term that has the most.
-std::string expand_ellipsis(std::string term, int64_t covered, int64_t most) {
-  const size_t at = term.find("...");
-  if (at == std::string::npos) return term;
-  std::string labels;
-  for (int64_t i = most - covered; i < most; ++i) labels += static_cast<char>('0' + i);
-  return term.replace(at, 3, labels);
-}
-
-std::string implicit_output(const std::vector<std::string>& inputs, int64_t ellipsis_axes) {
-  std::map<char, int> uses;
-  for (const std::string& term : inputs) {
-    for (char label : term) ++uses[label];
-  }
-  std::string output;
-  for (int64_t i = 0; i < ellipsis_axes; ++i) output += static_cast<char>('0' + i);
-  for (const auto& [label, count] : uses) {
-    if (count == 1 && !contains(output, label)) output += label;
-  }
-  return output;
-}
-
-Equation parse_equation(Emitter& e, std::string text, const Inputs& in) {
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-  const size_t arrow = text.find("->");
-  const std::string left = text.substr(0, arrow);
-  Equation equation;
-  for (size_t begin = 0; begin <= left.size();) {
-    const size_t end = std::min(left.find(',', begin), left.size());
-    equation.inputs.push_back(left.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (equation.inputs.size() != in.size())
-    e.refuse("equation '" + text + "' has another number of terms", in);
-
-  std::vector<int64_t> covered;
-  for (size_t i = 0; i < in.size(); ++i) {
-    const bool ellipsis = contains(equation.inputs[i], '.');
-    covered.push_back(ellipsis ? e.rank(in[i]) - static_cast<int64_t>(equation.inputs[i].size()) + 3 : 0);
-  }
-  const int64_t most = *std::max_element(covered.begin(), covered.end());
-  for (size_t i = 0; i < in.size(); ++i) {
-    std::string& term = equation.inputs[i];
-    term = expand_ellipsis(term, covered[i], most);
-    if (static_cast<int64_t>(term.size()) != e.rank(in[i])) {
-      e.refuse("equation '" + text + "' does not fit the rank of input " + std::to_string(i), in);
-    }
-  }
-  equation.output = arrow == std::string::npos ? implicit_output(equation.inputs, most)
-                                               : expand_ellipsis(text.substr(arrow + 2), most, most);
-  return equation;
 }
 
 std::vector<int64_t> positions(const std::string& labels, const std::string& of) {
@@ -222,17 +166,19 @@ Term contract(Emitter& e, Term a, Term b, const std::string& kept) {
 }  // namespace
 
 ValueId einsum(Emitter& e, const Node& node, const Inputs& in) {
-  const Equation equation = parse_equation(e, std::get<EinsumAttrs>(node.attrs).equation, in);
+  std::vector<int64_t> ranks;
+  for (ValueId value : in) ranks.push_back(e.rank(value));
+  const EinsumLabels equation = einsum_labels(std::get<EinsumAttrs>(node.attrs).equation, ranks);
   std::vector<Term> terms;
   for (size_t i = 0; i < in.size(); ++i) {
-    std::string elsewhere = equation.output;
-    for (size_t j = 0; j < in.size(); ++j) elsewhere += j == i ? "" : equation.inputs[j];
-    const Term term = take_diagonals(e, {in[i], equation.inputs[i]});
+    std::string elsewhere = equation.result;
+    for (size_t j = 0; j < in.size(); ++j) elsewhere += j == i ? "" : equation.operands[j];
+    const Term term = take_diagonals(e, {in[i], equation.operands[i]});
     terms.push_back(sum_away(e, term, without(term.labels, elsewhere)));
   }
   Term result = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) {
-    std::string kept = equation.output;
+    std::string kept = equation.result;
     for (size_t j = i + 1; j < terms.size(); ++j) kept += without(terms[j].labels, kept);
     Term left = drop_broadcast_labels(e, result, terms[i]);
     Term right = drop_broadcast_labels(e, terms[i], result);
@@ -241,7 +187,7 @@ ValueId einsum(Emitter& e, const Node& node, const Inputs& in) {
     right = sum_away(e, right, without(right.labels, kept + left.labels));
     result = contract(e, left, right, kept);
   }
-  return e.transpose(result.value, positions(result.labels, equation.output));
+  return e.transpose(result.value, positions(result.labels, equation.result));
 }
 
 }  // namespace korch::rules

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "korch/onnx/bounded.h"
+
 namespace korch::onnx {
 namespace {
 
@@ -22,22 +24,40 @@ Term attends_none(const Term& bias) {
   return reduce(Op::ReduceMax, bias, {bias.rank() - 1}) == -kInfinity;
 }
 
+// The queries of the `each` heads that share keys are rows of one product; where their number is open, an
+// axis of their own, along which keys are repeated.
+struct Heads {
+  int64_t shared_heads, each;
+  bool is_open;
+
+  Term together(const Term& x) const {  // [batch, heads, queries, size]
+    if (each == 1) return x;
+    if (is_open) return reshape(x, {x.extent(0), shared_heads, each, x.extent(2), x.extent(3)});
+    return reshape(x, {x.extent(0), shared_heads, each * x.extent(2), x.extent(3)});
+  }
+  Term shared(const Term& x) const { return is_open && each > 1 ? insert_axis(x, 2) : x; }
+  Term apart(const Term& x, const Term& queries) const {
+    return reshape(x, {x.extent(0), shared_heads * each, queries.extent(2), x.shape().back()});
+  }
+};
+
 }  // namespace
 
 AttentionResult attend(const AttentionTerms& terms) {
   NodeImport& n = terms.q.node();
   const Term q = widened(terms.q), k = widened(terms.k), v = widened(terms.v);
   if (q.rank() != 4 || k.rank() != 4 || v.rank() != 4) n.invalid("queries, keys and values need rank 4");
-  const int64_t batch = q.extent(0), heads = q.extent(1), queries = q.extent(2), kv_heads = k.extent(1),
-                keys = k.extent(2);
+  const int64_t heads = q.extent(1), kv_heads = k.extent(1), keys = k.extent(2);
   if (kv_heads < 1 || heads % kv_heads != 0 || v.extent(1) != kv_heads || v.extent(2) != keys)
     n.invalid(fmt::format("queries {}, keys {} and values {} do not agree", to_string(q.operand()->type),
                           to_string(k.operand()->type), to_string(v.operand()->type)));
-  // The queries of the heads that share keys are rows of one product.
-  const int64_t rows = heads / kv_heads * queries;
-  const Term product =
-      matmul(reshape(q * terms.scale, {batch, kv_heads, rows, q.extent(3)}), transpose(k, {0, 1, 3, 2}));
-  const Term scores = reshape(product, {batch, heads, queries, keys});
+  for (const Term& each : {q, k}) {
+    n.require_known(each, 1, "the number of heads");
+    n.require_known(each, 3, "the size of a head");
+  }
+  const Heads grouped{kv_heads, heads / kv_heads, is_bounded(q)};
+  const Term scores =
+      grouped.apart(matmul(grouped.together(q * terms.scale), grouped.shared(transpose(k, {0, 1, 3, 2}))), q);
   const Term capped = terms.softcap > 0 ? tanh(scores / terms.softcap) * terms.softcap : scores;
   std::optional<Term> bias;
   if (terms.bias) bias = widened(*terms.bias);
@@ -50,12 +70,13 @@ AttentionResult attend(const AttentionTerms& terms) {
     const Term none = attends_none(*bias);
     if (!is_always(false, none)) weights = select(none, 0, weights);
   }
-  const Term mixed = matmul(reshape(weights, {batch, kv_heads, rows, keys}), v);
-  return {scores, capped, biased, weights, reshape(mixed, {batch, heads, queries, v.extent(3)})};
+  const Term mixed = grouped.apart(matmul(grouped.together(weights), grouped.shared(v)), q);
+  return {scores, capped, biased, weights, mixed};
 }
 
 Term split_heads(const Term& x, int64_t heads) {
   NodeImport& n = x.node();
+  if (x.rank() == 3) n.require_known(x, 2, "the size of the heads together");
   if (x.rank() != 3 || heads < 1 || x.extent(2) % heads != 0)
     n.invalid(fmt::format("{} does not divide into {} heads", to_string(x.operand()->type), heads));
   return transpose(reshape(x, {x.extent(0), x.extent(1), heads, x.extent(2) / heads}), {0, 2, 1, 3});

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "korch/onnx/bounded_along_axes.h"
 #include "korch/onnx/bounded_images.h"
 #include "korch/onnx/bounds_emitter.h"
 #include "korch/onnx/rules.h"
@@ -15,17 +16,8 @@
 namespace korch::onnx {
 namespace {
 
-// Beside those that work element by element.
-constexpr const char* kTakesBounded =
-    "Shape Size NonZero Compress Squeeze Unsqueeze Flatten Reshape Transpose Concat Split "
-    "Slice Expand Gather GatherElements GatherND TopK CumSum ReduceSum ReduceMax ReduceMin "
-    "ReduceProd ReduceMean ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSumExp ArgMax ArgMin "
-    "Softmax LogSoftmax MatMul Gemm Conv ConvTranspose MaxPool AveragePool "
-    "BatchNormalization LayerNormalization InstanceNormalization If Loop Range ConstantOfShape "
-    "NonMaxSuppression RoiAlign MaxRoiPool Pad Resize Scatter ScatterElements ScatterND "
-    "GlobalAveragePool GlobalMaxPool RMSNormalization GroupNormalization SkipLayerNormalization "
-    "SimplifiedLayerNormalization SkipSimplifiedLayerNormalization BiasGelu FastGelu Trilu DepthToSpace "
-    "SpaceToDepth LRN LpPool GlobalLpPool Upsample Tile";
+// Whose rules take the extents of what they read for numbers.
+constexpr const char* kTakesNumbers = "LinearAttention MaxUnpool Col2Im TfIdfVectorizer MoE SwiGLU";
 
 class Bounded : BoundsEmitter {
  public:
@@ -50,16 +42,9 @@ class Bounded : BoundsEmitter {
     if (op_ == Op::Pad) return pad();
     if (op_ == Op::CumSum) return cum_sum();
     if (op_ == Op::Trilu) return with(x()->extents);  // of positions, which count from the front
-    if (op_ == Op::TopK) return top_k();
-    if (op_ == Op::LayerNormalization) return layer_normalization();
-    if (op_ == Op::Softmax || op_ == Op::LogSoftmax) return softmax();
-    if (op_ == Op::ArgMax || op_ == Op::ArgMin) return arg_reduce();
     if (op_ == Op::MatMul) return matmul();
     if (op_ == Op::Gemm) return gemm();
-    if (op_ == Op::ReduceSum || op_ == Op::ReduceMax || op_ == Op::ReduceMin || op_ == Op::ReduceProd ||
-        op_ == Op::ReduceMean || op_ == Op::ReduceL1 || op_ == Op::ReduceL2 || op_ == Op::ReduceSumSquare ||
-        op_ == Op::ReduceLogSumExp)
-      return reduce();
+    if (is_along_axes(op_)) return emit_bounded_along_axes(builder_, op_, attrs_, inputs_, origin_);
     return emit_bounded_images(builder_, op_, attrs_, inputs_, origin_);
   }
 
@@ -76,17 +61,43 @@ class Bounded : BoundsEmitter {
     for (Operand& a : operands)
       for (Operand& b : operands)
         for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
-          const int64_t bound = a->shape()[a->rank() - i], other = b->shape()[b->rank() - i];
-          const bool is_one = other == 1 && extent_of(b, b->rank() - i) == nullptr;
-          if (extent_of(a, a->rank() - i) == nullptr || is_one) continue;
-          if (bound < 2 && other > bound)
+          const int64_t axis = a->rank() - i, bound = a->shape()[axis], other = b->shape()[b->rank() - i];
+          const Operand extent = extent_of(a, axis);
+          const bool is_known = extent_of(b, b->rank() - i) == nullptr;
+          if (extent == nullptr || (is_known && other == 1)) continue;
+          builder_.note_meeting(extent, length(b, b->rank() - i), origin_);
+          if (is_known)
+            a = of_known_extent(a, axis, other);
+          else if (bound < 2 && other > bound)
             unsupported(fmt::format("extents up to {} and {} meet", bound, other));
-          if (bound < other && extent_of(b, b->rank() - i) == nullptr)
-            unsupported(fmt::format("an extent up to {} and one of {} meet", bound, other));
-          builder_.note_meeting(extent_of(a, a->rank() - i), length(b, b->rank() - i), origin_);
-          if (bound > other) a = cut(a, a->rank() - i, other);
+          else if (bound > other)
+            a = cut(a, axis, other);
         }
     return operands;
+  }
+
+  // Beside a number, which is not 1, an extent is this number, or 1 and repeated.
+  Operand of_known_extent(const Operand& operand, int64_t axis, int64_t extent) {
+    const Operand counted = extent_of(operand, axis);
+    const int64_t bound = operand->shape()[static_cast<size_t>(axis)];
+    const bool may_be_one = least(counted) <= 1 && bound >= 1;
+    if (bound < extent && !may_be_one)
+      unsupported(fmt::format("an extent up to {} and one of {} meet", bound, extent));
+    if (!may_be_one) return without_extent(cut(operand, axis, extent), axis);
+    if (bound < extent) return without_extent(cut(operand, axis, 1), axis);
+    const Operand is_one = emit(Op::Equal, NoAttrs{}, {counted, integer(1)});
+    const Operand at = emit(Op::Where, NoAttrs{}, {is_one, integer(0), positions(extent, 0, 1)});
+    const Operand result = emit(Op::Gather, AxisAttrs{axis}, {operand, at});
+    result->extents = operand->extents;
+    return without_extent(result, axis);
+  }
+
+  static Operand without_extent(const Operand& operand, int64_t axis) {
+    const Operand result = std::make_shared<OperandState>(*operand);
+    result->extents[static_cast<size_t>(axis)] = nullptr;
+    const auto is_null = [](const Operand& extent) { return extent == nullptr; };
+    if (std::all_of(result->extents.begin(), result->extents.end(), is_null)) result->extents.clear();
+    return result;
   }
 
   // To a lower bound of an extent that lies within it.
@@ -167,8 +178,11 @@ class Bounded : BoundsEmitter {
       while (lead_in + 1 < i && from[lead_in] == 1 && extent_of(x(), lead_in) == nullptr) ++lead_in;
       while (lead_out + 1 < o && to[lead_out] == 1) ++lead_out;
       for (size_t axis = first_in; axis < i; ++axis)
-        if (axis != lead_in && extent_of(x(), static_cast<int64_t>(axis)) != nullptr)
+        if (axis != lead_in && extent_of(x(), static_cast<int64_t>(axis)) != nullptr) {
+          require_rows(axis, i,
+                       element_count(Shape(to.begin() + lead_out + (lead_out < o ? 1 : 0), to.begin() + o)));
           return builder_.emit(op_, attrs_, {merged(x(), lead_in, i)}, origin_);
+        }
       const Operand extent = lead_in < i ? extent_of(x(), static_cast<int64_t>(lead_in)) : nullptr;
       if (extent == nullptr || lead_out == o) continue;  // what is squeezed is 1
       const int64_t rows_in = element_count(Shape(from.begin() + lead_in + 1, from.begin() + i)),
@@ -176,6 +190,15 @@ class Bounded : BoundsEmitter {
       extents[lead_out] = scaled(extent, rows_in, rows_out);
     }
     return with(extents);
+  }
+
+  // Of axes that become rows of `row` elements: what lies behind the last open one makes whole rows, or what
+  // the rows are would depend on the extents.
+  void require_rows(size_t axis, size_t end, int64_t row) {
+    int64_t behind = 1;
+    for (size_t i = end; i-- > axis && extent_of(x(), static_cast<int64_t>(i)) == nullptr;)
+      behind *= x()->shape()[i];
+    if (row == 0 || behind % row != 0) unsupported(fmt::format("rows of {} elements across an extent", row));
   }
 
   // extent * times / by, which divides.
@@ -325,7 +348,7 @@ class Bounded : BoundsEmitter {
   std::vector<Operand> scatter_elements() {
     const int64_t axis = attrs<AxisAttrs>().axis, bound = x()->shape()[axis];
     for (int64_t i = 0; i < x()->rank(); ++i) note_meeting(inputs_[1], i, inputs_[2], i);
-    Operand indices = from_end(as_i64(inputs_[1]), extent_of(x(), axis));
+    Operand indices = from_end(as_i64(inputs_[1]), length(x(), axis));
     if (const Operand valid = within(inputs_[1], inputs_[1]->rank()))
       indices = emit(Op::Where, NoAttrs{}, {valid, indices, integer(bound)});
     return scattered(axis, indices);
@@ -429,76 +452,24 @@ class Bounded : BoundsEmitter {
     return with({data}, x()->extents);
   }
 
-  // Of what lies beyond the extent nothing is taken while there is something else.
-  std::vector<Operand> top_k() {
-    const auto& top = attrs<TopKAttrs>();
-    std::vector<Operand> extents = x()->extents;
-    extents[static_cast<size_t>(top.axis)] = nullptr;
-    return with({masked(x(), top.axis, extreme(x()->dtype(), top.largest))}, extents);
-  }
-
-  std::vector<Operand> softmax() {
-    return with({masked(x(), attrs<AxisAttrs>().axis, extreme(x()->dtype(), true))}, x()->extents);
-  }
-
-  std::vector<Operand> arg_reduce() {
-    const auto& arg = attrs<ArgReduceAttrs>();
-    if (arg.select_last && extent_of(x(), arg.axis) != nullptr) unsupported("the last of equals");
-    return with({masked(x(), arg.axis, extreme(x()->dtype(), op_ == Op::ArgMax))},
-                without({arg.axis}, arg.keepdims));
-  }
-
-  std::vector<Operand> without(const std::vector<int64_t>& axes, bool keepdims) const {
-    std::vector<Operand> extents;
-    for (int64_t axis = 0; axis < x()->rank(); ++axis) {
-      const bool reduced = std::count(axes.begin(), axes.end(), axis) != 0;
-      if (!reduced || keepdims) extents.push_back(reduced ? nullptr : extent_of(x(), axis));
-    }
-    return extents;
-  }
-
-  std::vector<Operand> reduce() {
-    const auto& over = attrs<ReduceAttrs>();
-    const DType type = x()->dtype();
-    HostTensor neutral(TensorType{type, {}});
-    if (op_ == Op::ReduceMax || op_ == Op::ReduceLogSumExp) neutral = extreme(type, true);
-    if (op_ == Op::ReduceMin) neutral = extreme(type, false);
-    if (op_ == Op::ReduceProd) neutral = converted(HostTensor::of<double>(DType::f64, {}, {1}), type);
-    Operand data = x(), count = integer(1);
-    bool counted = false;
-    for (int64_t axis : over.axes) {
-      const Operand extent = extent_of(x(), axis);
-      counted = counted || extent != nullptr;
-      count = emit(Op::Mul, NoAttrs{}, {count, extent == nullptr ? integer(x()->shape()[axis]) : extent});
-      data = masked(data, axis, neutral);
-    }
-    const std::vector<Operand> extents = without(over.axes, over.keepdims);
-    if (!counted || op_ != Op::ReduceMean) return with({data}, extents);
-    const Operand sum = emit(Op::ReduceSum, over, {data});
-    const Operand mean = emit(Op::Div, NoAttrs{}, {sum, emit(Op::Cast, CastAttrs{type}, {count})});
-    mean->extents = extents;
-    return {mean};
-  }
-
   std::vector<Operand> matmul() {
     const auto& product = attrs<MatMulAttrs>();
     return of_matrices(product.transpose_a, product.transpose_b);
   }
   std::vector<Operand> gemm() {
     const auto& product = attrs<GemmAttrs>();
-    if (inputs_.size() > 2 && is_bounded(inputs_[2])) unsupported("what is added");
-    return of_matrices(product.transpose_a, product.transpose_b);
-  }
-  // Where a run tells one of them, and none is broadcast.
-  void note_meeting(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b) {
-    const auto is_one = [&](const Operand& x, int64_t axis) {
-      return extent_of(x, axis) == nullptr && x->shape()[static_cast<size_t>(axis)] == 1;
+    if (inputs_.size() < 3) return of_matrices(product.transpose_a, product.transpose_b);
+    const auto scaled = [&](const Operand& x, double factor) {
+      if (factor == 1) return x;
+      const HostTensor number = converted(HostTensor::of<double>(DType::f64, {}, {factor}), x->dtype());
+      return builder_.emit(Op::Mul, NoAttrs{}, {x, constant(number)}, origin_)[0];
     };
-    const bool told = extent_of(a, axis_a) != nullptr || extent_of(b, axis_b) != nullptr;
-    if (told && !is_one(a, axis_a) && !is_one(b, axis_b))
-      builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_);
+    GemmAttrs alone = product;
+    alone.beta = 1;
+    const Operand sum = builder_.emit(Op::Gemm, alone, {inputs_[0], inputs_[1]}, origin_)[0];
+    if (product.beta == 0) return {sum};
+    return builder_.emit(Op::Add, NoAttrs{}, {sum, scaled(inputs_[2], product.beta)}, origin_);
   }
-
   // Zeros stand in for what lies beyond the sum.
   std::vector<Operand> of_matrices(bool transpose_a, bool transpose_b) {
     const Operand &a = inputs_[0], &b = inputs_[1];
@@ -520,27 +491,16 @@ class Bounded : BoundsEmitter {
     extents[rank - 1] = extent_of(b, b->rank() - (transpose_b ? 2 : 1));
     return with(inputs, extents);
   }
-
-  std::vector<Operand> layer_normalization() {
-    for (size_t i = 0; i < inputs_.size(); ++i)
-      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
-        if (extent_of(inputs_[i], axis) != nullptr && (i > 0 || axis >= attrs<NormAttrs>().axis))
-          unsupported("a normalized axis");
-    return with(x()->extents);
-  }
 };
 
 }  // namespace
 
 bool takes_bounded(const std::string& op_type) {
-  static const std::set<std::string> names = [] {
-    std::istringstream words(kTakesBounded);
-    std::set<std::string> result{std::istream_iterator<std::string>(words), {}};
-    for (const RuleRow& row : elementwise_rules()) result.insert(row.op_type);
-    result.erase("SwiGLU");  // takes the halves of an axis
-    return result;
+  static const std::set<std::string> others = [] {
+    std::istringstream words(kTakesNumbers);
+    return std::set<std::string>{std::istream_iterator<std::string>(words), {}};
   }();
-  return names.count(op_type) != 0;
+  return !others.contains(op_type);
 }
 
 std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& attrs,

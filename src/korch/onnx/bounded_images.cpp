@@ -24,14 +24,15 @@ class BoundedImages : BoundsEmitter {
 
   std::vector<Operand> run() {
     require_image();
-    if (op_ == Op::Conv) return windows(convolution(), HostTensor(TensorType{x()->dtype(), {}}));
+    if (op_ == Op::Conv) return conv();
     if (op_ == Op::ConvTranspose) return conv_transpose();
     if (op_ == Op::WindowSum) return windows(pooling(), HostTensor(TensorType{x()->dtype(), {}}));
     if (op_ == Op::WindowMax) return windows(pooling(), extreme(x()->dtype(), true));
     if (op_ == Op::AveragePool) return average_pool();
     if (op_ == Op::InstanceNormalization || op_ == Op::GroupNormalization)
       return is_batch_alone() ? with(x()->extents) : normalized();
-    if (op_ == Op::BatchNormalization || op_ == Op::LRN) return with(x()->extents);
+    if (op_ == Op::BatchNormalization) return batch_normalization();
+    if (op_ == Op::LRN) return with({masked_by_zero(x(), 1)}, extents_of(x()));
     if (op_ == Op::DepthToSpace || op_ == Op::DepthToSpaceCRD) return blocks(attrs<AxisAttrs>().axis, 1);
     if (op_ == Op::SpaceToDepth) return blocks(1, attrs<AxisAttrs>().axis);
     if (op_ == Op::Resize) return resize();
@@ -57,12 +58,21 @@ class BoundedImages : BoundsEmitter {
                                            Op::SpaceToDepth,
                                            Op::Resize};
     if (of_images.count(op_) == 0) unsupported("korch does not know what that does to its result");
-    for (size_t i = 1; i < inputs_.size(); ++i)
-      if (is_bounded(inputs_[i])) unsupported("its parameters");
-    if (op_ != Op::Resize && extent_of(x(), 1) != nullptr) unsupported("the axis of channels");
+    require_channels();
     for (int64_t axis = 2; axis < x()->rank(); ++axis)
       if (const Operand extent = extent_of(x(), axis); extent != nullptr && depends_on_data(extent))
         unsupported("an axis other than that of the batch");
+  }
+  // Of a convolution whose weights and data have open channels; or where channels are by themselves.
+  void require_channels() {
+    const bool is_conv = op_ == Op::Conv && attrs<ConvAttrs>().group == 1;
+    for (size_t i = 1; i < inputs_.size(); ++i)
+      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
+        if (extent_of(inputs_[i], axis) != nullptr && op_ != Op::BatchNormalization && (!is_conv || axis > 1))
+          unsupported("its parameters");
+    const bool are_alone = op_ == Op::WindowSum || op_ == Op::WindowMax || op_ == Op::AveragePool ||
+                           op_ == Op::LRN || op_ == Op::BatchNormalization || op_ == Op::Resize || is_conv;
+    if (!are_alone && extent_of(x(), 1) != nullptr) unsupported("the axis of channels");
   }
   bool is_batch_alone() const {
     for (int64_t axis = 1; axis < x()->rank(); ++axis)
@@ -99,9 +109,29 @@ class BoundedImages : BoundsEmitter {
     return affine(extent, 1, surplus + window.stride, window.stride, upper);
   }
   std::vector<Operand> counts(const std::vector<Window>& windows) {
-    std::vector<Operand> extents = {extent_of(x(), 0), nullptr};
+    std::vector<Operand> extents = {extent_of(x(), 0), extent_of(x(), 1)};
     for (size_t i = 0; i < windows.size(); ++i) extents.push_back(count(windows[i], i));
     return extents;
+  }
+
+  // Zeros stand in for channels beyond an extent, which are summed.
+  std::vector<Operand> conv() {
+    const std::vector<Window> windows = convolution();
+    note_meeting(x(), 1, inputs_[1], 1);
+    std::vector<Operand> inputs = inputs_, extents = counts(windows);
+    inputs[0] = masked_by_zero(padded_with(HostTensor(TensorType{x()->dtype(), {}}), windows), 1);
+    inputs[1] = masked_by_zero(inputs[1], 1);
+    extents[1] = extent_of(inputs_[1], 0);
+    if (inputs.size() > 2) note_meeting(inputs[1], 0, inputs[2], 0);
+    return with(inputs, extents);
+  }
+
+  std::vector<Operand> batch_normalization() {
+    for (size_t i = 1; i < inputs_.size(); ++i) note_meeting(x(), 1, inputs_[i], 0);
+    std::vector<Operand> extents = extents_of(x());
+    for (size_t i = 1; i < inputs_.size(); ++i)
+      if (extents[1] == nullptr) extents[1] = extent_of(inputs_[i], 0);
+    return with(extents);
   }
 
   // A window that ends within the data reads nothing beyond them: the last one does so without padding

@@ -54,6 +54,15 @@ class BoundsEmitter {
     const Operand extent = extent_of(operand, axis);
     return extent != nullptr ? extent : integer(operand->shape()[static_cast<size_t>(axis)]);
   }
+  // Where a run tells one of them, and none is broadcast.
+  void note_meeting(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b) {
+    const auto is_one = [&](const Operand& x, int64_t axis) {
+      return extent_of(x, axis) == nullptr && x->shape()[static_cast<size_t>(axis)] == 1;
+    };
+    const bool told = extent_of(a, axis_a) != nullptr || extent_of(b, axis_b) != nullptr;
+    if (told && !is_one(a, axis_a) && !is_one(b, axis_b))
+      builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_);
+  }
   // The least possible value of an extent.
   int64_t least(const Operand& extent);
   // Refuses an extent that can be less, for a range with advice. `what` says whose extent it is.

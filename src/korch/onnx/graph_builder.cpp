@@ -94,7 +94,9 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
                                         const std::string& origin) {
   if (std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
     const InputTypes bounds(inputs);
-    infer_types(op, attrs, bounds.types, bounds.constants);  // throws what it would without bounds
+    if (info(op).category !=
+        Category::elementwise)  // whose extents may be less than their bounds where they meet
+      infer_types(op, attrs, bounds.types, bounds.constants);  // throws what it would without bounds
     const size_t noted = meeting_.size();
     std::vector<Operand> outputs = emit_bounded(*this, op, attrs, inputs, origin);
     for (size_t i = noted; i < meeting_.size(); ++i)

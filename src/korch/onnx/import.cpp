@@ -229,7 +229,9 @@ class Importer {
     const auto inputs = node_inputs(proto);
     if (row != nullptr && inputs && !takes_bounded(proto.op_type()) &&
         std::any_of(inputs->begin(), inputs->end(), has_bounded)) {
-      refuse(kind, description + ": an extent of what it reads depends on the data");
+      refuse(kind,
+             description +
+                 ": an extent of what it reads is a range, or depends on the data; fix it with --shape");
     } else if (row != nullptr && inputs) {
       std::vector<bool> used_outputs;
       for (const std::string& name : proto.output()) used_outputs.push_back(used(name));

@@ -238,6 +238,23 @@ void NodeImport::require_shape(const Operand& operand, const char* what, const S
     invalid(fmt::format("the {} are {}, not [{}]", what, to_string(operand->type), to_string(shape)));
 }
 
+void NodeImport::require_known(const Operand& operand, int64_t axis, const char* what) const {
+  if (extent_of(operand, axis) == nullptr) return;
+  unsupported(fmt::format(
+      "{} is {}: korch needs to know it; fix it with --shape", what,
+      depends_on_data(builder_, extent_of(operand, axis)) ? "as long as the data say" : "a range"));
+}
+
+void NodeImport::require_known(const Operand& operand, const char* what) const {
+  for (int64_t axis = 0; axis < operand->rank(); ++axis) require_known(operand, axis, what);
+}
+
+int64_t NodeImport::least(const Operand& operand, int64_t axis) {
+  const Operand extent = extent_of(operand, axis);
+  return extent == nullptr ? operand->shape()[static_cast<size_t>(axis)]
+                           : static_cast<int64_t>(std::max(builder_.range(extent, 0).low, 0.0));
+}
+
 const std::vector<int64_t>& NodeImport::bounded(const char* what, const std::vector<int64_t>& values,
                                                 int64_t low, int64_t high) const {
   for (int64_t value : values) {

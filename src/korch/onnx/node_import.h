@@ -104,6 +104,11 @@ class NodeImport {
   std::vector<int64_t> axes(const std::vector<int64_t>& values, int64_t rank) const;  // ascending, each once
   // Error{invalid} unless the operand, which is `what`, has this shape.
   void require_shape(const Operand& operand, const char* what, const Shape& shape) const;
+  // Error{unsupported} where the extent of an axis is a range or depends on the data. `what` is the axis.
+  void require_known(const Operand& operand, int64_t axis, const char* what) const;
+  void require_known(const Operand& operand, const char* what) const;  // of all axes
+  // The least that an extent can be.
+  int64_t least(const Operand& operand, int64_t axis);
   // Error{invalid} unless every value is in [low, high].
   const std::vector<int64_t>& bounded(const char* what, const std::vector<int64_t>& values, int64_t low,
                                       int64_t high) const;

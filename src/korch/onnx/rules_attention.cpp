@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "korch/onnx/attention.h"
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 
@@ -20,6 +21,7 @@ Term complete_mask(const Term& mask, int64_t keys) {
   if (mask.rank() < 1 || mask.rank() > 4) mask.node().invalid("the mask must have rank 1 to 4");
   const int64_t last = mask.rank() - 1, given = mask.extent(last);
   if (given == 1 || given >= keys) return mask;
+  if (extent_of(mask, last) != nullptr) return mask;
   const double forbidden = mask.dtype() == DType::bool_ ? 0 : -std::numeric_limits<double>::infinity();
   return pad(mask, last, 0, keys - given, forbidden);
 }
@@ -28,23 +30,36 @@ void both(std::optional<Term>& condition, const Term& also) {
   condition = condition ? *condition && also : also;
 }
 
+// Of a cache of keys [batch, heads, positions, size]; nothing where it is empty.
+std::optional<Term> past_length(NodeImport& n, size_t i) {
+  if (n.input(i)->rank() != 4 || n.input(i)->shape()[2] == 0) return std::nullopt;
+  return length(input(n, i), 2);
+}
+
 // Reads mask, causality, windows and lengths; `past` keys stand before the queries' own.
-void restrict_keys(NodeImport& n, AttentionTerms& terms, int64_t past) {
-  const int64_t queries = terms.q.extent(2), keys = terms.k.extent(2);
+void restrict_keys(NodeImport& n, AttentionTerms& terms, const std::optional<Term>& past) {
+  const int64_t keys = terms.k.extent(2);
   if (n.has_input(3)) {
-    const Term mask = complete_mask(input(n, 3), keys);
+    Term mask = complete_mask(input(n, 3), keys);
+    // One that was completed has all keys that there may be.
+    if (mask.operand() != n.input(3) && extent_of(terms.k, 2) != nullptr) {
+      Results extents = extents_of(mask);
+      extents.back() = extent_of(terms.k, 2);
+      mask = Term(n, n.bounded(mask, extents));
+    }
     if (mask.dtype() == DType::bool_)
       both(terms.allowed, mask);
     else
       terms.bias = cast(mask, terms.q.dtype());
   }
-  const Term key = positions(n, DType::i64, keys, 3, 4);
-  Term query = positions(n, DType::i64, queries, 2, 4) + static_cast<double>(past);
+  const Term key = positions_along(terms.k, 2, 3, 4);
+  Term query = positions_along(terms.q, 2, 2, 4);
+  if (past) query = query + *past;
   const bool has_lengths = n.opset() >= 24 && n.has_input(6);
   if (has_lengths) {
     const Term lengths = reshape(cast(input(n, 6), DType::i64), {n.input(6)->type.elements(), 1, 1, 1});
     both(terms.allowed, key < lengths);
-    if (past == 0) query = query + (lengths - static_cast<double>(queries));
+    if (!past) query = query + (lengths - length(terms.q, 2));
   }
   if (n.flag("is_causal", false)) both(terms.allowed, key <= query);
   if (n.opset() < 25) return;
@@ -61,15 +76,15 @@ Results attention(NodeImport& n) {
     return packed ? split_heads(input(n, i), i == 0 ? q_heads : kv_heads) : input(n, i);
   };
   AttentionTerms terms{heads(0), heads(1), heads(2)};
-  const bool has_past = n.has_input(4) && n.has_input(5);
-  int64_t past = 0;
-  if (has_past) {
-    past = n.input(4)->rank() == 4 ? n.input(4)->shape()[2] : 0;
+  std::optional<Term> past;
+  if (n.has_input(4) && n.has_input(5)) {
+    past = past_length(n, 4);
     terms.k = concat({input(n, 4), terms.k}, 2);
     terms.v = concat({input(n, 5), terms.v}, 2);
   }
   if (terms.q.rank() != 4 || terms.k.rank() != 4) n.invalid("queries, keys and values need rank 3 or 4");
   restrict_keys(n, terms, past);
+  n.require_known(terms.q, 3, "the size of a head");
   terms.scale = n.float_attr("scale", 1 / std::sqrt(static_cast<double>(terms.q.extent(3))));
   terms.softcap = n.float_attr("softcap", 0);
   terms.softmax_type = n.dtype_attr("softmax_precision", DType::f32);
@@ -93,6 +108,7 @@ Term rotated(const Term& x, const Term& cosine, const Term& sine, const std::opt
   const int64_t heads_axis = x.rank() == 3 ? 2 : 1;
   if (x.rank() == 3 && (heads < 1 || x.extent(2) % heads != 0))
     x.node().invalid(fmt::format("{} does not divide into {} heads", to_string(x.operand()->type), heads));
+  if (x.rank() == 3) x.node().require_known(x, 2, "the size of the heads together");
   const Term split = x.rank() == 3 ? reshape(x, {x.extent(0), x.extent(1), heads, x.extent(2) / heads}) : x;
   if (split.rank() != 4) x.node().invalid("the data need rank 3 or 4");
   const Term turned = rotate_pairs(widened(split), angles(cosine, ids, heads_axis),
@@ -125,26 +141,27 @@ Results rotary_embedding_of_runtime(NodeImport& n) {
   if (x.rank() != 3 && x.rank() != 4) n.invalid("the data need rank 3 or 4");
   if (cosine.rank() != 2) n.invalid("the tables need rank 2");
   check_rotated(n, cosine);
-  const int64_t batch = x.extent(0), length = x.extent(x.rank() == 3 ? 1 : 2);
+  const int64_t along = x.rank() == 3 ? 1 : 2;
   int64_t heads = n.int_attr("num_heads", 0);
   if (heads == 0 && x.rank() == 3) heads = x.extent(2) / (2 * cosine.extent(1));
-  const Term all = ids.operand()->type.elements() == 1
-                       ? reshape(ids, {1, 1}) + positions(n, ids.dtype(), length, 1, 2)
+  const Term all = ids.operand()->type.elements() == 1 && !is_bounded(ids)
+                       ? reshape(ids, {1, 1}) + cast(positions_along(x, along, 1, 2), ids.dtype())
                        : ids;
-  return {rotated(x, cosine, input(n, 3), expand(all, {batch, length}), heads, n.flag("interleaved", false))};
+  const Term each(n, n.bounded(expand(at_bounds(all), {x.extent(0), x.extent(along)}),
+                               {extent_of(x, 0), extent_of(x, along)}));
+  return {rotated(x, cosine, input(n, 3), each, heads, n.flag("interleaved", false))};
 }
 
 // The update from `start` [batch] on: every element of the result looks where in the update it comes from, if
 // anywhere.
 Term written(const Term& past, const Term& update, const Term& start, int64_t axis, bool circular) {
-  const int64_t length = past.extent(axis), count = update.extent(axis);
+  const int64_t count = update.extent(axis);
   Shape per_batch(past.shape().size(), 1);
   per_batch[0] = past.extent(0);
-  Term from = positions(past.node(), DType::i64, length, axis, past.rank()) -
-              reshape(cast(start, DType::i64), per_batch);
-  if (circular) from = apply(Op::Mod, {from, number_like(from, static_cast<double>(length))});
-  const Term inside = 0.0 <= from && from < static_cast<double>(count);
-  const Term source = expand(clamp(from, 0, static_cast<double>(count - 1)), past.shape());
+  Term from = positions_along(past, axis, axis, past.rank()) - reshape(cast(start, DType::i64), per_batch);
+  if (circular) from = apply(Op::Mod, {from, length(past, axis)});
+  const Term inside = 0.0 <= from && from < length(update, axis);
+  const Term source = expand_like(clamp(from, 0, static_cast<double>(count - 1)), past);
   return select(inside, gather_elements(update, source, axis), past);
 }
 
@@ -155,6 +172,10 @@ Results tensor_scatter(NodeImport& n) {
   if (axis == 0 || update.rank() != past.rank()) n.invalid("axis 0, or an update of another rank");
   const int64_t length = past.extent(axis), count = update.extent(axis);
   if (count == 0) return {past};
+  if (!n.has_input(2)) {
+    n.require_known(past, axis, "the cache's length, without indices,");
+    n.require_known(update, axis, "the update's length, without indices,");
+  }
   if (!n.has_input(2)) return {concat({update, slice(past, axis, count, length - count)}, axis)};
   return {written(past, update, input(n, 2), axis, mode == "circular")};
 }
@@ -162,6 +183,8 @@ Results tensor_scatter(NodeImport& n) {
 Results causal_conv_with_state(NodeImport& n) {
   const Term x = widened(input(n, 0)), w = widened(input(n, 1));
   if (x.rank() != 3 || w.rank() != 3) n.invalid("data and weights need rank 3");
+  n.require_known(w, "an extent of the weights");
+  n.require_known(x, 1, "the number of channels");
   const int64_t before = w.extent(2) - 1, channels = x.extent(1);
   const Term longer = n.has_input(3) ? concat({widened(input(n, 3)), x}, 2) : pad(x, 2, before, 0, 0);
   ConvAttrs attrs;
@@ -175,7 +198,7 @@ Results causal_conv_with_state(NodeImport& n) {
     y = y * sigmoid(y);
   else if (activation != "none")
     n.invalid("activation " + quoted_name(activation));
-  const Term state = slice(longer, 2, longer.extent(2) - before, before);
+  const Term state = last_of(longer, 2, before);
   return {cast(y, n.input(0)->dtype()), cast(state, n.input(0)->dtype())};
 }
 
@@ -249,15 +272,16 @@ Results multi_head_attention(NodeImport& n) {
   Term q = input(n, 0), k = input(n, 1), v = input(n, 2);
   if (n.has_input(3)) {
     const Term bias = input(n, 3);
+    for (const Term& each : {q, k, v}) n.require_known(each, 2, "the size of the heads together");
     const int64_t first = q.extent(2), second = k.extent(2);
     q = q + slice(bias, 0, 0, first);
     k = k + slice(bias, 0, first, second);
     v = v + slice(bias, 0, first + second, v.extent(2));
   }
   AttentionTerms terms{split_heads(q, heads), split_heads(k, heads), split_heads(v, heads)};
-  int64_t past = 0;
+  std::optional<Term> past;
   if (n.has_input(6) && n.has_input(7)) {
-    past = n.input(6)->rank() == 4 ? n.input(6)->shape()[2] : 0;
+    past = past_length(n, 6);
     terms.k = concat({input(n, 6), terms.k}, 2);
     terms.v = concat({input(n, 7), terms.v}, 2);
   }
@@ -265,29 +289,44 @@ Results multi_head_attention(NodeImport& n) {
   if (n.has_input(5)) terms.bias = widened(input(n, 5));
   if (n.has_input(4)) {  // what is masked is not forbidden, but made unlikely
     const Term mask = cast(input(n, 4), DType::i64);
-    if (mask.shape() != Shape{batch, keys}) n.unsupported("a key_padding_mask that is not [batch, keys]");
+    if (mask.rank() != 2 || (mask.shape() != Shape{batch, keys} && !is_bounded(mask)))
+      n.unsupported("a key_padding_mask that is not [batch, keys]");
     const Term zero(n, widened(q).dtype(), 0);
-    const Term added = select(reshape(mask, {batch, 1, 1, keys}) == 0, filter, zero);
+    const Term added = select(reshape(mask, {mask.extent(0), 1, 1, mask.extent(1)}) == 0, filter, zero);
     terms.bias = terms.bias ? *terms.bias + added : added;
   }
-  if (n.flag("unidirectional", false))
-    terms.allowed = positions(n, DType::i64, keys, 3, 4) <=
-                    positions(n, DType::i64, q.extent(1), 2, 4) + static_cast<double>(past);
+  if (n.flag("unidirectional", false)) {
+    const Term query = positions_along(q, 1, 2, 4);
+    terms.allowed = positions_along(terms.k, 2, 3, 4) <= (past ? query + *past : query);
+  }
   terms.scale = n.float_attr("scale", 0);
   if (terms.scale == 0) terms.scale = 1 / std::sqrt(static_cast<double>(terms.q.extent(3)));
   return {join_heads(cast(attend(terms).y, q.dtype())), terms.k, terms.v};
 }
 
-// The cache with `added` [batch, heads, positions, size] in it from `start` on, of `length` positions at
+bool has_positions(NodeImport& n, size_t past) {
+  return n.has_input(past) && n.input(past)->type.elements() > 0;
+}
+
+// The cache with `added` [batch, heads, positions, size] in it from `start` on, of `total` positions at
 // least.
-Term cached(NodeImport& n, size_t past, const Term& added, const Term& start, int64_t length) {
-  if (!n.has_input(past) || n.input(past)->type.elements() == 0)
-    return pad(added, 2, 0, std::max<int64_t>(length - added.extent(2), 0), 0);
-  const Term before = input(n, past);
-  if (before.rank() != 4 || before.extent(1) != added.extent(1) || before.extent(3) != added.extent(3))
+Term cached(NodeImport& n, size_t past, const Term& added, const Term& start, const Extent& total) {
+  const Term begins = has_positions(n, past) ? input(n, past) : added;
+  if (begins.rank() != 4 || begins.extent(1) != added.extent(1) || begins.extent(3) != added.extent(3))
     n.invalid("the cache is not [batch, kv_num_heads, positions, size]");
-  const int64_t missing = std::max<int64_t>(length - before.extent(2), 0);
-  return written(pad(before, 2, 0, missing, 0), added, start, 2, false);
+  const int64_t missing = std::max<int64_t>(total.bound - begins.extent(2), 0);
+  Term longer = pad(at_bounds(begins), 2, 0, missing, 0);
+  Results extents = extents_of(begins);
+  if (const Operand counted = extent_of(begins, 2); counted != nullptr || total.counted != nullptr) {
+    // Zeros between what there is and what is added, and as many as are said, or more where there are more.
+    if (counted != nullptr)
+      longer = select(positions(n, DType::i64, longer.extent(2), 2, 4) < Term(n, counted), longer, 0);
+    const Term said(n, total.counted != nullptr ? total.counted : n.integer(total.bound));
+    extents[2] = std::make_shared<OperandState>(*max(said, length(begins, 2)).operand());
+    extents[2]->upper = longer.extent(2);
+  }
+  longer = Term(n, n.bounded(longer, extents));
+  return has_positions(n, past) ? written(longer, added, start, 2, false) : longer;
 }
 
 // ONNX Runtime's, as decoders have it: rotated queries and keys, a cache, causal. `seqlens_k` are the
@@ -306,17 +345,26 @@ Results group_query_attention(NodeImport& n) {
   if (q.rank() != 3 || heads < 1 || kv_heads < 1 || heads % kv_heads != 0)
     n.invalid("heads, or the rank of queries");
   const bool packed = !n.has_input(1);
-  const int64_t batch = q.extent(0), length = q.extent(1),
-                size = q.extent(2) / (packed ? heads + 2 * kv_heads : heads);
+  n.require_known(q, 2, "the size of the heads together");
+  const int64_t count = q.extent(1), size = q.extent(2) / (packed ? heads + 2 * kv_heads : heads);
   const Term all = q;
   if (packed) q = slice(all, 2, 0, heads * size);
   Term k = packed ? slice(all, 2, heads * size, kv_heads * size) : input(n, 1);
   const Term v = packed ? slice(all, 2, (heads + kv_heads) * size, kv_heads * size) : input(n, 2);
-  const int64_t total = n.int_input(6, "total sequence length");
-  n.bounded("total sequence length", {total}, length, kMaxOffset);
-  const Term lengths = cast(reshape(input(n, 5), {batch}), DType::i64) + 1;
-  const Term start = length == total ? lengths - lengths : lengths - static_cast<double>(length);
-  const Term query = reshape(start, {batch, 1}) + positions(n, DType::i64, length, 1, 2);
+  const std::vector<Extent> totals = n.extents_input(6, "total sequence length");
+  if (totals.size() != 1) n.invalid("its total sequence length must be one integer");
+  const Extent& total = totals[0];
+  const bool is_known = total.counted == nullptr && extent_of(q, 1) == nullptr;
+  n.bounded("total sequence length", {total.bound}, is_known ? count : 0, kMaxOffset);
+  const Term lengths = cast(reshape(input(n, 5), {n.input(5)->type.elements()}), DType::i64) + 1;
+  // What begins a sequence begins at 0, also where it is shorter than others.
+  Term start = lengths - length(q, 1);
+  if (is_known && count == total.bound) start = lengths - lengths;
+  if (!is_known) {
+    const Term said(n, total.counted != nullptr ? total.counted : n.integer(total.bound));
+    start = select(said == length(q, 1), 0, start);
+  }
+  const Term query = reshape(start, {start.extent(0), 1}) + positions_along(q, 1, 1, 2);
   if (n.flag("do_rotary", false)) {
     const bool interleaved = n.flag("rotary_interleaved", false);
     const Term last = number_like(query, static_cast<double>(input(n, 7).extent(0) - 1));
@@ -329,8 +377,7 @@ Results group_query_attention(NodeImport& n) {
   }
   AttentionTerms terms{split_heads(q, heads), cached(n, 3, split_heads(k, kv_heads), start, total),
                        cached(n, 4, split_heads(v, kv_heads), start, total)};
-  const Term key = positions(n, DType::i64, terms.k.extent(2), 3, 4),
-             at = reshape(query, {batch, 1, length, 1});
+  const Term key = positions_along(terms.k, 2, 3, 4), at = reshape(query, {query.extent(0), 1, count, 1});
   terms.allowed = key <= at;
   if (const int64_t window = n.int_attr("local_window_size", -1); window > 0)
     both(terms.allowed, at < key + static_cast<double>(window));

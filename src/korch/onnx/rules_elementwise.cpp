@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -224,7 +225,8 @@ Results dropout(NodeImport& n) {
   }
   if (ratio && (*ratio < 0 || *ratio >= 1)) n.invalid(fmt::format("ratio {}", *ratio));
   if (ratio && *ratio > 0) {
-    const Term x(n, n.input(0)), kept = *ratio <= Term(n, uniform_numbers(n, x.shape()));
+    const Term x(n, n.input(0)), numbers(n, n.bounded(uniform_numbers(n, x.shape()), extents_of(x)));
+    const Term kept = *ratio <= numbers;
     return {select(kept, x / (1 - *ratio), 0), kept};
   }
   std::vector<Operand> outputs = {n.input(0)};

@@ -71,29 +71,40 @@ Results cum_sum(NodeImport& n) {
   return {n.emit(Op::CumSum, attrs, {n.input(0)})};
 }
 
-// Products of 1, 2, 4, ... neighbours: shifted by as many, ones come in.
-Results cum_prod(NodeImport& n) {
-  Term x(n, n.input(0));
-  const int64_t axis = n.axis(n.int_input(1, "axis"), x.rank()), extent = x.extent(axis);
-  const bool reverse = n.flag("reverse", false);
+// Of the elements of an axis so far, as products of 1, 2, 4, ... neighbours: shifted by as many, ones come
+// in.
+Term products(Term x, int64_t axis, bool reverse, bool exclusive) {
+  const int64_t extent = x.extent(axis);
   const auto shifted = [&](const Term& of, int64_t by) {
     const Term kept = slice(of, axis, reverse ? by : 0, extent - by);
     return pad(kept, axis, reverse ? 0 : by, reverse ? by : 0, 1);
   };
-  if (n.flag("exclusive", false) && extent > 0) x = shifted(x, 1);
+  if (exclusive && extent > 0) x = shifted(x, 1);
   for (int64_t by = 1; by < extent; by *= 2) x = x * shifted(x, by);
-  return {x};
+  return x;
+}
+
+// Elements beyond an extent are ones.
+Results cum_prod(NodeImport& n) {
+  const Term given(n, n.input(0));
+  const int64_t axis = n.axis(n.int_input(1, "axis"), given.rank());
+  Term x = at_bounds(given);
+  if (const Operand extent = extent_of(given, axis))
+    x = select(positions(n, DType::i64, x.extent(axis), axis, x.rank()) < Term(n, extent), x, 1);
+  const Term result = products(x, axis, n.flag("reverse", false), n.flag("exclusive", false));
+  return {n.bounded(result, extents_of(given))};
 }
 
 // Known ones are checked; others count as within the axis.
-Term sequence_lengths(const Term& given, int64_t extent) {
+Term sequence_lengths(const Term& given, const Term& x, int64_t time) {
   NodeImport& n = given.node();
+  const int64_t extent = n.least(x, time);
   const auto& constant = given.operand()->constant;
   for (int64_t i = 0; constant && i < constant->elements(); ++i)
     if (const int64_t length = element_as_int(*constant, i); length < 0 || length > extent)
       n.invalid(fmt::format("sequence length {} is not within 0 and {}", length, extent));
   const Term lengths = cast(given, DType::i64);
-  return constant ? lengths : clamp(lengths, 0, static_cast<double>(extent));
+  return constant ? lengths : min(max(lengths, integer(n, 0)), length(x, time));
 }
 
 // The first elements of each sequence in the other direction.
@@ -103,12 +114,12 @@ Results reverse_sequence(NodeImport& n) {
                 batch = n.axis(n.int_attr("batch_axis", 1), x.rank());
   if (time == batch || n.input(1)->shape() != Shape{x.extent(batch)})
     n.invalid("one length per element of batch_axis");
-  const Term lengths = sequence_lengths({n, n.input(1)}, x.extent(time));
+  const Term lengths = sequence_lengths({n, n.input(1)}, x, time);
   Shape along(x.shape().size(), 1);
   along[batch] = x.extent(batch);
-  const Term length = reshape(lengths, along), at = positions(n, DType::i64, x.extent(time), time, x.rank());
+  const Term length = reshape(lengths, along), at = positions_along(x, time, time, x.rank());
   const Term from = select(at < length, length - 1.0 - at, at);
-  return {gather_elements(x, expand(from, x.shape()), time)};
+  return {gather_elements(x, expand_like(from, x), time)};
 }
 
 }  // namespace

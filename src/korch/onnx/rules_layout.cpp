@@ -353,6 +353,7 @@ Results center_crop_pad(NodeImport& n) {
   if (target.size() != axes.size()) n.invalid("target extents and axes differ in length");
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = n.axis(axes[i], x.rank()), surplus = x.extent(axis) - target[i];
+    n.require_known(x, axis, "an axis that is cut or padded in the middle");
     if (surplus >= 0)
       x = slice(x, axis, surplus / 2, target[i]);
     else

@@ -208,6 +208,7 @@ Results det(NodeImport& n) {
   const Term x = widened({n, n.input(0)});
   const int64_t rank = x.rank();
   if (rank < 2 || x.extent(rank - 1) != x.extent(rank - 2)) n.invalid("needs square matrices");
+  for (int64_t axis : {rank - 2, rank - 1}) n.require_known(x, axis, "the size of the matrices");
   const int64_t size = x.extent(rank - 1);
   if (size < 1 || size > kMaxDeterminant)
     n.unsupported(fmt::format("determinants of {} rows, other than 1 to {}", size, kMaxDeterminant));

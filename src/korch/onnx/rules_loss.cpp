@@ -24,7 +24,7 @@ Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
   Term loss = -reshape(gather_elements(log_p, insert_axis(classes, 1), 1), expected);
   if (n.has_input(2)) weights = apply(Op::Gather, {widened({n, n.input(2)}), classes}, AxisAttrs{0});
   if (ignored) {
-    weights = select(*ignored, 0, weights ? *weights : expand(number_like(loss, 1), expected));
+    weights = select(*ignored, 0, weights ? *weights : number_like(loss, 1));
     loss = select(*ignored, 0, loss);
   }
   if (weights) loss = loss * *weights;

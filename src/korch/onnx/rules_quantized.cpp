@@ -141,11 +141,17 @@ Term quotient(const Term& x, const Term& scale) {
   return cast(cast(x, DType::f64) / cast(scale, DType::f64), DType::f32);
 }
 
+// Of data, with a block_size.
+void require_known_blocks(NodeImport& n, int64_t axis, int64_t block) {
+  if (block != 0) n.require_known(n.input(0), n.axis(axis, n.input(0)->rank()), "an axis in blocks");
+}
+
 Results quantize_linear(NodeImport& n) {
   const bool saturate = n.flag("saturate", true);  // to float8
   const int64_t axis = n.int_attr("axis", 1), block = n.int_attr("block_size", 0);
   if (const DType precision = n.dtype_attr("precision", DType::f32); precision != DType::f32)
     n.unsupported("precision other than float32");
+  require_known_blocks(n, axis, block);
   const Shape& shape = n.input(0)->shape();
   const std::optional<Term> zero_point =
       optional_input(n, 2, [&](const Term& x) { return spread(x, shape, axis, block); });
@@ -170,6 +176,7 @@ Results times_factor(const Term& whole, const Term& factor, DType to) {
 
 Results dequantize_linear(NodeImport& n) {
   const int64_t axis = n.int_attr("axis", 1), block = n.int_attr("block_size", 0);
+  require_known_blocks(n, axis, block);
   const Term x(n, n.input(0));
   const DType to = output_dtype(n, n.input(1)->dtype());
   const bool is_real = is_small_format(x.dtype());

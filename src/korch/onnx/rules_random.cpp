@@ -7,6 +7,7 @@
 #include <numbers>
 #include <random>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -43,9 +44,13 @@ Operand drawn(NodeImport& n, const TensorType& type, const Draw& draw) {
   return n.constant(converted(values, type.dtype));
 }
 
+bool is_like(NodeImport& n) {
+  return n.op_type() == "RandomUniformLike" || n.op_type() == "RandomNormalLike";
+}
+
 // By the node's attributes, or like an input.
 TensorType wanted(NodeImport& n) {
-  if (n.op_type() == "RandomUniform" || n.op_type() == "RandomNormal") {
+  if (!is_like(n)) {
     const Shape shape = n.ints_attr("shape", {});
     n.bounded("extent", shape, 0, kMaxOffset);
     return {n.dtype_attr("dtype", DType::f32), shape};
@@ -54,24 +59,30 @@ TensorType wanted(NodeImport& n) {
   return {n.dtype_attr("dtype", is_float(like.dtype) ? like.dtype : DType::f32), like.shape};
 }
 
+// With the extents of what they are like.
+Operand as_long(NodeImport& n, const Operand& numbers) {
+  return is_like(n) ? n.bounded(numbers, extents_of(n.input(0))) : numbers;
+}
+
 Results random_uniform(NodeImport& n) {
   const double low = n.float_attr("low", 0), high = n.float_attr("high", 1);
-  return {drawn(n, wanted(n), [&](std::mt19937_64& random) { return low + (high - low) * unit(random); })};
+  return {as_long(
+      n, drawn(n, wanted(n), [&](std::mt19937_64& random) { return low + (high - low) * unit(random); }))};
 }
 
 Results random_normal(NodeImport& n) {
   const double mean = n.float_attr("mean", 0), scale = n.float_attr("scale", 1);
-  return {drawn(n, wanted(n), [&](std::mt19937_64& random) {
-    const double radius = std::sqrt(-2 * std::log(1 - unit(random)));
-    return mean + scale * radius * std::cos(2 * std::numbers::pi * unit(random));
-  })};
+  return {as_long(n, drawn(n, wanted(n), [&](std::mt19937_64& random) {
+                    const double radius = std::sqrt(-2 * std::log(1 - unit(random)));
+                    return mean + scale * radius * std::cos(2 * std::numbers::pi * unit(random));
+                  }))};
 }
 
 // Whether a number of its own is below each probability.
 Results bernoulli(NodeImport& n) {
   const Term probability(n, n.input(0));
   const DType type = n.dtype_attr("dtype", probability.dtype());
-  const Term number(n, uniform_numbers(n, probability.shape()));
+  const Term number(n, n.bounded(uniform_numbers(n, probability.shape()), extents_of(probability)));
   return {cast(cast(number, DType::f64) < cast(probability, DType::f64), type)};
 }
 
@@ -84,7 +95,9 @@ Results multinomial(NodeImport& n) {
   n.bounded("sample_size", {count}, 1, kMaxStep);
   if (logits.rank() != 2) n.invalid("the input must have rank 2");
   const Term sums = apply(Op::CumSum, {softmax(widened(logits), 1)}, ScanAttrs{1, false, false});
-  const Term number(n, uniform_numbers(n, {logits.extent(0), count}));
+  n.require_known(logits, 1, "the number of classes");
+  const Term number(
+      n, n.bounded(uniform_numbers(n, {logits.extent(0), count}), {extent_of(logits, 0), nullptr}));
   const Term passed = cast(insert_axis(sums, 1) <= insert_axis(cast(number, sums.dtype()), 2), DType::i64);
   const Term sampled = reduce(Op::ReduceSum, passed, {2}, false);
   return {cast(min(sampled, number_like(sampled, static_cast<double>(logits.extent(1) - 1))), type)};

@@ -42,8 +42,9 @@ class Import {
       hidden.push_back(part(n_, made[1], 0, 0, 1));
       if (layer_.cell_state >= 0) cell.push_back(part(n_, made[1], 0, 1, 1));
     }
-    Results results = {join(steps, 1), join(hidden, 0)};
-    if (layer_.cell_state >= 0) results.push_back(join(cell, 0));
+    Results results = {n_.bounded(join(steps, 1), {of_steps_, nullptr, of_batch_, nullptr}),
+                       n_.bounded(join(hidden, 0), {nullptr, of_batch_, nullptr})};
+    if (layer_.cell_state >= 0) results.push_back(n_.bounded(join(cell, 0), {nullptr, of_batch_, nullptr}));
     if (batch_first_) {
       results[0] = n_.emit(Op::Transpose, PermAttrs{{2, 0, 1, 3}}, {results[0]});
       for (size_t i = 1; i < results.size(); ++i)
@@ -118,6 +119,12 @@ class Import {
     if (data_->rank() != 3 || weights_->rank() != 3 || recurrent_->rank() != 3)
       n_.invalid("data, weights and recurrent weights need rank 3");
     if (batch_first_) data_ = n_.emit(Op::Transpose, PermAttrs{{1, 0, 2}}, {data_});
+    n_.require_known(data_, 2, "the number of features");
+    n_.require_known(weights_, "an extent of the weights");
+    n_.require_known(recurrent_, "an extent of the recurrent weights");
+    // Steps and batches are by themselves: all is computed at the bounds, steps beyond the extent are masked.
+    of_steps_ = extent_of(data_, 0), of_batch_ = extent_of(data_, 1);
+    data_ = n_.bounded(data_, {});
     steps_ = data_->shape()[0], batch_ = data_->shape()[1], width_ = data_->shape()[2];
     hidden_ = recurrent_->shape()[2];
     if (const int64_t size = n_.int_attr("hidden_size", hidden_); size != hidden_)
@@ -127,13 +134,16 @@ class Import {
     n_.require_shape(recurrent_, "recurrent weights", {directions_, layer_.gates * hidden_, hidden_});
     if (n_.has_input(3)) {
       bias_ = n_.input(3);
+      n_.require_known(bias_, "an extent of the bias");
       n_.require_shape(bias_, "bias", {directions_, 2 * layer_.gates * hidden_});
     }
     if (n_.has_input(4)) read_lengths(n_.input(4));
+    if (of_steps_ != nullptr) mask_open_steps();
     state_ = initial_state(5);
     if (layer_.cell_state >= 0) cell_state_ = initial_state(static_cast<size_t>(layer_.cell_state));
     if (layer_.peepholes >= 0 && n_.has_input(static_cast<size_t>(layer_.peepholes))) {
       peepholes_ = n_.input(static_cast<size_t>(layer_.peepholes));
+      n_.require_known(peepholes_, "an extent of the peepholes");
       n_.require_shape(peepholes_, "peepholes", {directions_, 3 * hidden_});
     }
   }
@@ -150,7 +160,13 @@ class Import {
     }
     if (all) return;
     mask_ = n_.emit(Op::Less, {n_.positions(DType::i64, steps_, 0, 2),
-                               n_.reshape(n_.cast(lengths, DType::i64), {1, batch_})});
+                               n_.reshape(n_.cast(n_.bounded(lengths, {}), DType::i64), {1, batch_})});
+  }
+
+  void mask_open_steps() {
+    const Operand there = n_.emit(Op::Expand, ShapeAttrs{{steps_, batch_}},
+                                  {n_.emit(Op::Less, {n_.positions(DType::i64, steps_, 0, 2), of_steps_})});
+    mask_ = mask_ == nullptr ? there : n_.emit(Op::And, {mask_, there});
   }
 
   // [D, B, H]
@@ -161,7 +177,10 @@ class Import {
     Operand state = n_.input(input);
     if (batch_first_) state = n_.emit(Op::Transpose, PermAttrs{{1, 0, 2}}, {state});
     n_.require_shape(state, "initial states", shape);
-    return state;
+    n_.require_known(state, 0, "the number of directions");
+    n_.require_known(state, 2, "the hidden size");
+    if (of_batch_ == nullptr) n_.require_known(state, 1, "the batch of states beside data of a known one,");
+    return n_.bounded(state, {});
   }
 
   Results one_direction(int64_t d, bool reverse) {
@@ -213,6 +232,7 @@ class Import {
   RecurrenceAttrs attrs_;
   std::string direction_;
   bool batch_first_ = false;
+  Operand of_steps_, of_batch_;  // their extents, where they are open
   int64_t directions_ = 1, steps_ = 0, batch_ = 0, width_ = 0, hidden_ = 0;
   std::vector<std::string> activations_;
   std::vector<double> alphas_, betas_;

@@ -30,26 +30,33 @@ struct Sampling {
   bool align_corners = false;
 };
 
-// Folded at the ends of [low, high].
-Term reflected(const Term& x, double low, double high) {
-  const double range = high - low;
-  if (range <= 0) return x * 0.0 + low;
-  const Term below = x < low;
-  const Term distance = max(low - x, x - high), turns = floor(distance / range);
-  const Term rest = distance - turns * range, half = turns * 0.5;
-  const Term odd = floor(half) < half;
-  const Term inside = distance <= number_like(x, 0);
-  return select(inside, x, select(apply(Op::Xor, {below, odd}), rest + low, high - rest));
+bool is_known(const Term& condition, bool value) {
+  const auto& constant = condition.operand()->constant;
+  return constant && constant->elements() == 1 && (constant->data<uint8_t>()[0] != 0) == value;
 }
 
-// A place of the axis, or of what continues it; those that do not exist, NaN among them, become 0.
-Tap tap_at(const Term& place, const Term& weight, int64_t extent, const Sampling& sampling) {
-  const auto last = static_cast<double>(extent - 1);
+// Folded at the ends of [low, high]; all of it at `low` where that is not below `high`.
+Term reflected(const Term& x, const Term& low, const Term& high) {
+  const Term range = high - low, one = number_like(range, 1);
+  const Term is_range = 0.0 <= range && !(range == 0.0);
+  const Term turn = select(is_range, range, one);
+  const Term below = x < low;
+  const Term distance = max(low - x, x - high), turns = floor(distance / turn);
+  const Term rest = distance - turns * turn, half = turns * 0.5;
+  const Term odd = floor(half) < half;
+  const Term inside = distance <= number_like(x, 0);
+  const Term folded = select(inside, x, select(apply(Op::Xor, {below, odd}), rest + low, high - rest));
+  return is_known(is_range, true) ? folded : select(is_range, folded, low);
+}
+
+// A place of the axis, or of what continues it; those that do not exist, NaN among them, become 0. `last` is
+// the axis's last place.
+Tap tap_at(const Term& place, const Term& weight, const Term& last, const Sampling& sampling) {
   const double edge = sampling.align_corners ? 0 : 0.5;
   Term at = place;
-  if (sampling.padding == Padding::border) at = clamp(place, 0, last);
-  if (sampling.padding == Padding::reflection) at = reflected(place, -edge, last + edge);
-  const Term exists = 0.0 <= at && at <= number_like(at, last);
+  if (sampling.padding == Padding::border) at = min(max(place, number_like(place, 0)), last);
+  if (sampling.padding == Padding::reflection) at = reflected(place, number_like(last, -edge), last + edge);
+  const Term exists = 0.0 <= at && at <= last;
   return {select(exists, at, 0), exists, weight};
 }
 
@@ -61,28 +68,29 @@ std::vector<Term> cubic_weights(const Term& t) {
   return {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
 }
 
-// Of an axis, from coordinates in [-1, 1].
-Taps taps_of(const Term& coordinate, int64_t extent, const Sampling& sampling) {
-  const auto size = static_cast<double>(extent), last = size - 1;
+// Of an axis of so many elements, from coordinates in [-1, 1].
+Taps taps_of(const Term& coordinate, const Term& size, const Sampling& sampling) {
+  const Term last = size - 1.0;
   const double edge = sampling.align_corners ? 0 : 0.5;
-  Term x = sampling.align_corners ? (coordinate + 1.0) * (last / 2) : ((coordinate + 1.0) * size - 1.0) * 0.5;
+  Term x =
+      sampling.align_corners ? (coordinate + 1.0) * (last / 2.0) : ((coordinate + 1.0) * size - 1.0) * 0.5;
   if (sampling.mode == "nearest") x = apply(Op::Round, {x});
-  if (sampling.padding == Padding::border) x = clamp(x, 0, last);
-  if (sampling.padding == Padding::reflection) x = reflected(x, -edge, last + edge);
+  if (sampling.padding == Padding::border) x = min(max(x, number_like(x, 0)), last);
+  if (sampling.padding == Padding::reflection) x = reflected(x, number_like(last, -edge), last + edge);
   if (sampling.mode == "nearest") {
     // Reflected at half a place, it lies between two: the one before counts.
-    return {tap_at(floor(x), expand(number_like(x, 1), x.shape()), extent, sampling)};
+    return {tap_at(floor(x), expand(number_like(x, 1), x.shape()), last, sampling)};
   }
   const Term base = floor(x), t = x - base;
   Taps taps;
   if (sampling.mode == "linear") {
-    taps.push_back(tap_at(base, 1.0 - t, extent, sampling));
-    taps.push_back(tap_at(base + 1.0, t, extent, sampling));
+    taps.push_back(tap_at(base, 1.0 - t, last, sampling));
+    taps.push_back(tap_at(base + 1.0, t, last, sampling));
     return taps;
   }
   double step = -1;
   for (const Term& weight : cubic_weights(t)) {
-    taps.push_back(tap_at(base + step, weight, extent, sampling));
+    taps.push_back(tap_at(base + step, weight, last, sampling));
     step += 1;
   }
   return taps;
@@ -119,6 +127,13 @@ Term rows_of(const Term& x) {
   return reshape(flat, {x.extent(0) * elements, x.extent(1)});
 }
 
+// The extent of an axis as a number of this type.
+Term real_length(const Term& x, int64_t axis, DType type) {
+  NodeImport& n = x.node();
+  const Operand extent = extent_of(x, axis);
+  return extent != nullptr ? cast({n, extent}, type) : Term(n, type, static_cast<double>(x.extent(axis)));
+}
+
 Sampling read_sampling(NodeImport& n) {
   Sampling sampling;
   sampling.mode = n.string_attr("mode", "linear");
@@ -136,13 +151,16 @@ Sampling read_sampling(NodeImport& n) {
 
 Results grid_sample(NodeImport& n) {
   const Sampling sampling = read_sampling(n);
-  const Term x(n, n.input(0)), grid = widened({n, n.input(1)});
+  // Points and channels are by themselves: all of them are sampled, within the images' extents.
+  const Term image(n, n.input(0)), points_wanted(n, n.input(1));
+  const Term x = at_bounds(image), grid = widened(at_bounds(points_wanted));
   const int64_t spatial = x.rank() - 2;
   if (spatial < 1 || grid.rank() != x.rank() || grid.extent(0) != x.extent(0) ||
       grid.extent(spatial + 1) != spatial)
     n.invalid(
         fmt::format("a grid {} for data {}", to_string(grid.operand()->type), to_string(x.operand()->type)));
   if (spatial > 3) n.unsupported(fmt::format("{} spatial axes", spatial));
+  n.require_known(points_wanted, spatial + 1, "the number of coordinates");
   const Shape extents(x.shape().begin() + 2, x.shape().end());
   n.bounded("extent", extents, 1, kMaxOffset);
   Shape out(grid.shape().begin() + 1, grid.shape().end() - 1);
@@ -151,13 +169,17 @@ Results grid_sample(NodeImport& n) {
   std::vector<Taps> axes;
   for (int64_t a = 0; a < spatial; ++a) {
     const Term along = reshape(slice(coordinates, 2, spatial - 1 - a, 1), {batch, points});
-    axes.push_back(taps_of(along, extents[a], sampling));
+    axes.push_back(taps_of(along, real_length(image, a + 2, grid.dtype()), sampling));
   }
   const Term first = positions(n, DType::i64, batch, 0, 2) * static_cast<double>(element_count(extents));
   const Term real = is_float(x.dtype()) ? widened(x) : cast(x, DType::f32);
   const Term y = weighted_sum(rows_of(real), first, axes, extents);
   out.insert(out.begin(), {batch, channels});
-  return {cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype())};
+  Results counted = extents_of(points_wanted);
+  counted.pop_back();
+  counted.insert(counted.begin() + 1, extent_of(image, 1));
+  if (counted[0] == nullptr) counted[0] = extent_of(image, 0);
+  return {n.bounded(cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype()), counted)};
 }
 
 // Places of an axis whose ends are -1 and 1: of its outer elements, or of their outer edges.
@@ -173,9 +195,16 @@ std::vector<double> unit_places(int64_t extent, bool align_corners) {
 
 // Every point (x, y, ..., 1) of the image times the matrix.
 Results affine_grid(NodeImport& n) {
-  const Term theta(n, n.input(0));
-  const Shape size = n.ints_input(1, "image extents");
+  const Term given(n, n.input(0)), theta = at_bounds(given);
+  Shape size;
+  Results counted;
+  for (const Extent& extent : n.extents_input(1, "image extents")) {
+    size.push_back(extent.bound);
+    counted.push_back(extent.counted);
+  }
   n.bounded("extent", size, 1, kMaxOffset);
+  for (size_t i = 1; i < counted.size(); ++i)
+    if (counted[i] != nullptr) n.unsupported("sides of images that are ranges or depend on the data");
   const bool align_corners = n.flag("align_corners", false);
   const auto spatial = static_cast<int64_t>(size.size()) - 2;
   if ((spatial != 2 && spatial != 3) || theta.shape() != Shape{size[0], spatial, spatial + 1})
@@ -197,7 +226,9 @@ Results affine_grid(NodeImport& n) {
   Shape out = image;
   out.insert(out.begin(), size[0]);
   out.push_back(spatial);
-  return {reshape(matmul(base, transpose(theta, {0, 2, 1})), out)};
+  Results extents(out.size());
+  extents[0] = extent_of(given, 0);
+  return {n.bounded(reshape(matmul(base, transpose(theta, {0, 2, 1})), out), extents)};
 }
 
 // Samples of one axis of regions, [regions, count], between two elements each of the `size` that there are.
@@ -370,16 +401,14 @@ Results roi_align(NodeImport& n) {
     n.invalid("data need rank 4, regions [count, 4], and an index of a batch each");
   n.bounded("extent", {x.extent(2), x.extent(3)}, 1, kMaxOffset);
   const Term scaled = rois * n.float_attr("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
-  const auto length = [&](int64_t axis) {
-    const Operand extent = extent_of(image, axis);
-    return extent != nullptr ? cast({n, extent}, rois.dtype())
-                             : number_like(rois, static_cast<double>(x.extent(axis)));
-  };
-  if (extent_of(image, 0) != nullptr || extent_of(image, 1) != nullptr || (is_bounded(image) && ratio == 0))
-    n.unsupported(
-        "images with an extent that depends on the data or is a range, but for sides and a sampling_ratio");
+  for (int64_t axis : {2, 3})
+    if (ratio == 0) n.require_known(image, axis, "an image's side, without a sampling_ratio,");
+  const auto length = [&](int64_t axis) { return real_length(image, axis, rois.dtype()); };
   const Alignment a{x, batch, length(2), length(3), scaled, half_pixel, mode == "avg", height, width};
-  return {cast(ratio == 0 ? align_adaptively(a) : align_by_ratio(a, ratio), image.dtype())};
+  const Term parts = cast(ratio == 0 ? align_adaptively(a) : align_by_ratio(a, ratio), image.dtype());
+  Results extents = extents_of(parts);
+  extents[1] = extent_of(image, 1);
+  return {n.bounded(parts, extents)};
 }
 
 struct Deformed {
@@ -403,7 +432,8 @@ Term deformed_tap(const Deformed& d, const Term& offsets, int64_t tap, const std
         reshape(slice(offsets, 1, 2 * tap + static_cast<int64_t>(a), 1), {d.batch, d.out[0], d.out[1]});
     const Term at = reshape(grid + offset, {d.batch, points}), low = floor(at), t = at - low;
     const Sampling zeros{"linear", Padding::zeros, true};
-    axes.push_back({tap_at(low, 1.0 - t, d.in[a], zeros), tap_at(low + 1.0, t, d.in[a], zeros)});
+    const Term last = number_like(at, static_cast<double>(d.in[a] - 1));
+    axes.push_back({tap_at(low, 1.0 - t, last, zeros), tap_at(low + 1.0, t, last, zeros)});
   }
   const Term sampled = weighted_sum(slice(d.rows, 1, channel, channels), d.first, axes, d.in);
   return reshape(transpose(sampled, {0, 2, 1}), {d.batch, channels, d.out[0], d.out[1]});
@@ -411,7 +441,11 @@ Term deformed_tap(const Deformed& d, const Term& offsets, int64_t tap, const std
 
 // The taps side by side are the data of a convolution over no neighbours.
 Results deform_conv(NodeImport& n) {
-  const Term x = widened({n, n.input(0)}), w = widened({n, n.input(1)}), offsets = widened({n, n.input(2)});
+  for (size_t i = 0; i < n.input_count(); ++i)
+    for (int64_t axis = 0; n.has_input(i) && axis < n.input(i)->rank(); ++axis)
+      if (i % 2 == 1 || axis > 0) n.require_known(n.input(i), axis, "an axis other than that of the batch");
+  const auto of_images = [&](size_t i) { return widened(at_bounds({n, n.input(i)})); };
+  const Term x = of_images(0), w = widened({n, n.input(1)}), offsets = of_images(2);
   if (x.rank() != 4 || w.rank() != 4 || offsets.rank() != 4) n.unsupported("data of other rank than 4");
   const Shape in(x.shape().begin() + 2, x.shape().end()), kernel(w.shape().begin() + 2, w.shape().end());
   n.bounded("extent", in, 1, kMaxOffset);
@@ -443,7 +477,7 @@ Results deform_conv(NodeImport& n) {
           static_cast<double>(tap / kernel[1] * windows.dilations[0] - windows.pads_before[0]),
           static_cast<double>(tap % kernel[1] * windows.dilations[1] - windows.pads_before[1])};
       Term value = deformed_tap(d, offsets, g * taps + tap, base, windows.strides, each, g * each);
-      if (n.has_input(4)) value = value * slice(widened({n, n.input(4)}), 1, g * taps + tap, 1);
+      if (n.has_input(4)) value = value * slice(of_images(4), 1, g * taps + tap, 1);
       columns.push_back(insert_axis(value, 2));
     }
     groups.push_back(concat(columns, 2));
@@ -455,7 +489,7 @@ Results deform_conv(NodeImport& n) {
   attrs.group = group;
   Term y = apply(Op::Conv, {data, reshape(w, {w.extent(0), w.extent(1) * taps, 1, 1})}, attrs);
   if (n.has_input(3)) y = y + reshape(widened({n, n.input(3)}), {w.extent(0), 1, 1});
-  return {cast(y, n.input(0)->dtype())};
+  return {n.bounded(cast(y, n.input(0)->dtype()), {extent_of(n.input(0), 0), nullptr, nullptr, nullptr})};
 }
 
 }  // namespace

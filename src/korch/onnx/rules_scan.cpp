@@ -123,6 +123,8 @@ Scanning read_scanning(NodeImport& n, int64_t first) {
 
 // Of opset 8: batch after batch along the first axis, each scanned along its own first axis.
 Results scan_batches(NodeImport& n) {
+  for (size_t i = 1; i < n.input_count(); ++i)
+    if (n.has_input(i)) n.require_known(n.input(i), "an extent of what it scans");
   if (n.has_input(0)) n.unsupported("sequence_lens; leave them out and pad the sequences, or use opset 9");
   Scanning all = read_scanning(n, 1);
   all.in_reversed = numbers_of_each(n, "directions", static_cast<int64_t>(all.sources.size()));
@@ -166,6 +168,8 @@ Results scan(NodeImport& n) {
   s.in_reversed = numbers_of_each(n, "scan_input_directions", sources);
   s.out_axes = numbers_of_each(n, "scan_output_axes", s.made());
   s.out_reversed = numbers_of_each(n, "scan_output_directions", s.made());
+  for (const Operand& state : s.states) n.require_known(state, "an extent of a state");
+  for (const Term& source : s.sources) n.require_known(source, "an extent of what it scans");
   require_same_lengths(n, s);
   return scanned(n, s);
 }

@@ -22,7 +22,6 @@ std::optional<Reduction> read_reduction(NodeImport& n) {
   const std::string name = n.string_attr("reduction", "none");
   const DType type = n.input(0)->dtype();
   if (name == "none") return std::nullopt;
-  if (is_bounded(n.input(0))) n.unsupported("reductions into what has an extent that depends on the data");
   if (type == DType::bool_) n.unsupported("reductions of bool");
   if (name == "add") return Reduction{Op::Add, Op::ReduceSum, n.scalar(type, 0)};
   if (name == "mul") return Reduction{Op::Mul, Op::ReduceProd, n.scalar(type, 1)};
@@ -36,8 +35,14 @@ void require_moderate(NodeImport& n, int64_t work) {
     n.unsupported(fmt::format("a reduction of {} pairs of place and update, more than {}", work, kMaxMasked));
 }
 
-Term from_front(const Term& index, int64_t extent) {
-  return select(index < 0, index + static_cast<double>(extent), index);
+Term from_front(const Term& index, const Term& extent) {
+  return select(index < 0, index + extent, index);
+}
+
+// Both at their bounds; beyond the data's extents it does not matter.
+Term joined(const Reduction& reduction, const Term& data, const Term& each) {
+  NodeImport& n = data.node();
+  return {n, n.bounded(apply(reduction.two, {at_bounds(data), each}), extents_of(data))};
 }
 
 // Data of fewer elements than `shape` on some axes, continued by the identity.
@@ -73,14 +78,14 @@ Results scatter_elements(NodeImport& n) {
   infer_types(Op::ScatterElements, attrs, {n.input(0)->type, n.input(1)->type, n.input(2)->type});  // checks
   const int64_t places = data.extent(axis);
   require_moderate(n, places * updates.operand()->type.elements());
-  Term index = from_front(cast(at_bounds({n, n.input(1)}), DType::i64), places);
+  Term index = from_front(cast(at_bounds({n, n.input(1)}), DType::i64), length(data, axis));
   for (const Term& of : {Term(n, n.input(1)), updates})
     index = nowhere_beyond(index, of, index.shape().size());
   const Term target = insert_axis(index, axis);
   const Term here = target == positions(n, DType::i64, places, axis, target.rank());
   const Term chosen = select(here, insert_axis(at_bounds(updates), axis), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {axis + 1}, false);
-  return {apply(reduction->two, {data, continued(each, data.shape(), reduction->identity)})};
+  return {joined(*reduction, data, continued(each, data.shape(), reduction->identity))};
 }
 
 // Places [P, D] of slices, updates [M, D]. A tuple that addresses nothing meets no place.
@@ -94,13 +99,13 @@ Results scatter_nd(NodeImport& n) {
   Shape tuple(indices.shape().begin(), indices.shape().end() - 1);
   const int64_t count = element_count(tuple),
                 places = element_count(Shape(data.shape().begin(), data.shape().begin() + depth));
-  const int64_t length = element_count(Shape(data.shape().begin() + depth, data.shape().end()));
-  require_moderate(n, places * count * length);
+  const int64_t row = element_count(Shape(data.shape().begin() + depth, data.shape().end()));
+  require_moderate(n, places * count * row);
   std::optional<Term> place, exists;
   for (int64_t d = 0; d < depth; ++d) {
     const int64_t extent = data.extent(d);
-    const Term at = from_front(reshape(slice(indices, last, d, 1), {count}), extent);
-    const Term valid = 0.0 <= at && at < static_cast<double>(extent);
+    const Term at = from_front(reshape(slice(indices, last, d, 1), {count}), length(data, d));
+    const Term valid = 0.0 <= at && at < length(data, d);
     place = place ? *place * static_cast<double>(extent) + at : at;
     exists = exists ? *exists && valid : valid;
   }
@@ -109,9 +114,9 @@ Results scatter_nd(NodeImport& n) {
   const Term target = reshape(where, {1, count, 1});
   const Term here = target == positions(n, DType::i64, places, 0, 3);
   const Term chosen =
-      select(here, reshape(at_bounds(updates), {1, count, length}), Term(n, reduction->identity));
+      select(here, reshape(at_bounds(updates), {1, count, row}), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {1}, false);
-  return {apply(reduction->two, {data, reshape(each, data.shape())})};
+  return {joined(*reduction, data, reshape(each, data.shape()))};
 }
 
 }  // namespace

@@ -83,8 +83,10 @@ Results compress(NodeImport& n) {
     if (const Operand extent = extent_of(x, axis))
       inside = positions(n, DType::i64, x.extent(axis), 0, 1) < Term(n, extent);
   } else {
-    if ((inside = within(x))) inside = flat(*inside);
-    x = flat(at_bounds(x));
+    x = flat(x);  // as many as count, one after the other
+    if (const Operand extent = extent_of(x, 0))
+      inside = positions(n, DType::i64, x.extent(0), 0, 1) < Term(n, extent);
+    x = at_bounds(x);
   }
   const int64_t missing = x.extent(axis) - condition.extent(0);
   if (const auto known = within(condition)) condition = at_bounds(condition) && *known;
@@ -126,7 +128,9 @@ Results unique(NodeImport& n) {
   std::vector<int64_t> perm(x.shape().size());
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin(), perm.begin() + axis, perm.begin() + axis + (has_axis ? 1 : 0));
-  const Term front = has_axis ? transpose(x, perm) : flat(x);
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (has_axis && i != axis) n.require_known(x, i, "an axis beside the one whose slices are compared");
+  const Term all_rows = has_axis ? transpose(x, perm) : flat(x), front = at_bounds(all_rows);
   const int64_t count = front.extent(0), all = front.operand()->type.elements();
   if (all == 0) n.unsupported("data without elements");
   const int64_t columns = all / count;
@@ -134,20 +138,25 @@ Results unique(NodeImport& n) {
     n.unsupported(fmt::format("rows of {} elements, more than {}", columns, kMaxColumns));
   Term rows = reshape(front, {count, columns});
   if (rows.dtype() == DType::bool_) rows = cast(rows, DType::u8);
-  const Term order = order_of_rows(n, rows), ordered = gathered(rows, order);
+  // Rows beyond an extent come last, and begin no group.
+  const Operand extent = extent_of(all_rows, 0);
+  const Term place = positions(n, DType::i64, count, 0, 1), rows_there = length(all_rows, 0);
+  Term order = order_of_rows(n, rows);
+  if (extent != nullptr) order = gathered(order, order_of(cast(rows_there <= order, DType::i64)));
+  const Term ordered = gathered(rows, order);
   // A group begins where a row differs from the one before it.
   Term begins = expand(constant(n, DType::u8, {1}, {1}), {1});
   if (count > 1) {
     const Term differs = !(slice(ordered, 0, 1, count - 1) == slice(ordered, 0, 0, count - 1));
     begins = concat({begins, reduce(Op::ReduceMax, cast(differs, DType::u8), {1}, false)}, 0);
   }
+  if (extent != nullptr) begins = select(place < rows_there, begins, 0);
   const Term group = apply(Op::CumSum, {cast(begins, DType::i64)}, ScanAttrs{}) - 1;
   const Selected starts = select_positions(cast(begins, DType::bool_));
   const Term first = gathered(order, starts.positions);  // of equal rows
-  const Term place = positions(n, DType::i64, count, 0, 1);
   const Term next =
       concat({slice(starts.positions, 0, 1, count - 1), constant(n, DType::i64, {1}, {double(count)})}, 0);
-  const Term end = select(place + 1 < starts.count, next, static_cast<double>(count));
+  const Term end = select(place + 1 < starts.count, next, rows_there);
   Term taken = first, times = end - starts.positions, inverse = scattered(order, group);
   if (!in_order) {
     const Term by_first = order_of(select(place < starts.count, first, static_cast<double>(count)));
@@ -155,8 +164,9 @@ Results unique(NodeImport& n) {
     times = gathered(times, by_first);
     inverse = gathered(scattered(by_first, place), inverse);
   }
-  return {counted_along(gathered(has_axis ? x : flat(x), taken, axis), axis, starts.count),
-          counted_along(taken, 0, starts.count), inverse, counted_along(times, 0, starts.count)};
+  return {counted_along(gathered(at_bounds(has_axis ? x : all_rows), taken, axis), axis, starts.count),
+          counted_along(taken, 0, starts.count), n.bounded(inverse, {extent}),
+          counted_along(times, 0, starts.count)};
 }
 
 // Least and greatest coordinates: [..., 4] of [y1, x1, y2, x2] in any order, or [x, y, width, height] of the
@@ -191,12 +201,7 @@ Results non_max_suppression(NodeImport& n) {
   const bool centred = n.flag("center_point_box", false);
   const double least = threshold(n, 4, -kInfinity);
   // No box is taken with -inf.
-  if (const Operand extent = extent_of(scores, 2)) {
-    const Term there = positions(n, DType::i64, scores.extent(2), 2, 3) < Term(n, extent);
-    scores = select(there, at_bounds(scores), -kInfinity);
-  }
-  if (is_bounded(scores.operand()) || extent_of(boxes, 0) != nullptr)
-    n.unsupported("a number of batches or classes that depends on the data");
+  if (const auto there = within(scores)) scores = select(*there, at_bounds(scores), -kInfinity);
   if (least > -kInfinity) scores = select(number_like(scores, least) < scores, scores, -kInfinity);
   const Term taken = apply(Op::NonMaxSuppression, {corners(at_bounds(boxes), centred), scores}, attrs);
   // The number of boxes that are wanted may be known at run time alone.

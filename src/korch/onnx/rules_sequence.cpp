@@ -66,6 +66,7 @@ Results sequence_length(NodeImport& n) {
 Results split_to_sequence(NodeImport& n) {
   const Operand& x = n.input(0);
   const int64_t axis = n.axis(n.int_attr("axis", 0), x->rank());
+  n.require_known(x, axis, "the axis that is split, and so the sequence's length,");
   const int64_t extent = x->shape()[axis];
   const bool keeps_axis = n.flag("keepdims", true) || n.has_input(1);
   std::vector<int64_t> sizes;

@@ -179,7 +179,7 @@ Results eye_like(NodeImport& n) {
     if (row + k >= 0 && row + k < x->shape()[1])
       eye.mutable_data<uint8_t>()[row * x->shape()[1] + row + k] = 1;
   }
-  return {n.constant(converted(eye, dtype))};
+  return {n.bounded(n.constant(converted(eye, dtype)), onnx::extents_of(x))};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -124,6 +125,8 @@ Results dft(NodeImport& n) {
   int64_t axis = n.opset() < 20 ? n.int_attr("axis", 1) : n.has_input(2) ? n.int_input(2, "axis") : -2;
   axis = n.axis(axis, rank);
   if (axis == rank - 1) n.invalid("the last axis holds the parts of complex numbers");
+  n.require_known(x, rank - 1, "the axis of the parts of complex numbers");
+  n.require_known(x, axis, "the transformed axis");
   const bool inverse = n.flag("inverse", false), onesided = n.flag("onesided", false),
              to_real = inverse && onesided;
   const int64_t length = n.has_input(1) ? n.int_input(1, "length")
@@ -154,16 +157,32 @@ Results stft(NodeImport& n) {
   const int64_t step = n.int_input(1, "frame step");
   if (x.rank() != 3 || (x.extent(2) != 1 && x.extent(2) != 2))
     n.invalid("the signal needs shape [batch, places, 1 or 2]");
+  n.require_known(x, 2, "the axis of the parts of complex numbers");
+  if (n.has_input(2)) n.require_known(n.input(2), "the window's extent");
+  if (!n.has_input(2) && !n.has_input(3))
+    n.require_known(x, 1, "the signal, whose frames are as long as it,");
   const int64_t window = n.has_input(2) && n.input(2)->rank() == 1 ? n.input(2)->shape()[0] : x.extent(1);
   const int64_t length = n.has_input(3) ? n.int_input(3, "frame length") : window;
   n.bounded("frame step", {step}, 1, kMaxLength);
   n.bounded("frame length", {length}, 1, std::min(kMaxLength, x.extent(1)));
+  if (n.least(x, 1) < length)
+    throw Error(ErrorKind::usage,
+                fmt::format("the signal can be as short as {}, less than the frame length {}: give a "
+                            "range of extents that begins higher",
+                            n.least(x, 1), length));
   if (n.has_input(2) && n.input(2)->shape() != Shape{length})
     n.unsupported("a window that is not as long as the frames");
   const int64_t frames = (x.extent(1) - length) / step + 1;
   const Term places = positions(n, DType::i64, frames, 0, 2) * static_cast<double>(step) +
                       positions(n, DType::i64, length, 1, 2);
-  Term framed = apply(Op::Gather, {x, places}, AxisAttrs{1});
+  Results extents = extents_of(x);
+  if (extents[1] != nullptr) {
+    extents[1] =
+        ((Term(n, extents[1]) - static_cast<double>(length)) / static_cast<double>(step) + 1.0).operand();
+    extents[1]->upper = frames;
+  }
+  extents.insert(extents.begin() + 2, nullptr);
+  Term framed(n, n.bounded(apply(Op::Gather, {at_bounds(x), places}, AxisAttrs{1}), extents));
   if (n.has_input(2)) framed = framed * reshape(cast({n, n.input(2)}, x.dtype()), {length, 1});
   const Transform t{length, length, x.extent(2), onesided ? length / 2 + 1 : length, 2};
   return {cast(transformed(framed, t), n.input(0)->dtype())};

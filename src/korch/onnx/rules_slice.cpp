@@ -125,6 +125,20 @@ Arguments read_arguments(NodeImport& n, int64_t rank) {
   return given;
 }
 
+// Backwards from the last element to the first.
+bool is_flip(NodeImport& n, const Arguments& given, size_t i) {
+  const auto start = known({n, given.starts[i]}), end = known({n, given.ends[i]});
+  const int64_t bound = n.input(0)->shape()[static_cast<size_t>(given.axes[i])];
+  return given.steps[i] == -1 && start && end && (*start == -1 || *start >= bound - 1) && *end < -bound;
+}
+
+Term flipped(const Term& x, int64_t axis) {
+  NodeImport& n = x.node();
+  const Term from = length(x, axis) - 1.0 - positions(n, DType::i64, x.extent(axis), 0, 1);
+  const Term flipped = apply(Op::Gather, {at_bounds(x), max(from, integer(n, 0))}, AxisAttrs{axis});
+  return {n, n.bounded(flipped, extents_of(x))};
+}
+
 Results slice(NodeImport& n) {
   const Operand& x = n.input(0);
   const Arguments given = read_arguments(n, x->rank());
@@ -138,8 +152,10 @@ Results slice(NodeImport& n) {
       open.push_back(i);
       continue;
     }
-    if (extent_of(x, axis) != nullptr && given.steps[i] < 1)
-      n.unsupported("of an extent that depends on the data or is a range, negative steps");
+    if (extent_of(x, axis) != nullptr && given.steps[i] < 1) {
+      open.push_back(i);
+      continue;
+    }
     const Cut cut = normalized(x->shape()[axis], *start, *end, given.steps[i]);
     attrs.starts[axis] = cut.start;
     attrs.sizes[axis] = cut.size;
@@ -147,7 +163,14 @@ Results slice(NodeImport& n) {
   }
   Term result(n, sliced(n, x, attrs));
   for (size_t i : open) {
-    if (given.steps[i] != 1) n.unsupported("steps between positions that depend on the data");
+    if (is_flip(n, given, i)) {
+      result = flipped(result, given.axes[i]);
+      continue;
+    }
+    if (given.steps[i] != 1)
+      n.unsupported(
+          "of an extent that is a range or depends on the data, steps other than 1 forwards, or -1 through "
+          "all of it");
     result = between(result, given.axes[i], {n, given.starts[i]}, {n, given.ends[i]});
   }
   return {result};

@@ -179,6 +179,23 @@ Term positions(NodeImport& n, DType dtype, int64_t count, int64_t axis, int64_t 
   return {n, n.positions(dtype, count, axis, rank)};
 }
 
+Term positions_along(const Term& x, int64_t of, int64_t at, int64_t rank) {
+  NodeImport& n = x.node();
+  Results extents(static_cast<size_t>(rank));
+  extents[static_cast<size_t>(at)] = extent_of(x, of);
+  return {n, n.bounded(positions(n, DType::i64, x.extent(of), at, rank), extents)};
+}
+
+Term expand_like(const Term& x, const Term& like) {
+  return {x.node(), x.node().bounded(expand(at_bounds(x), like.shape()), extents_of(like))};
+}
+
+Term last_of(const Term& x, int64_t axis, int64_t count) {
+  if (extent_of(x, axis) == nullptr) return slice(x, axis, x.extent(axis) - count, count);
+  const Term first = length(x, axis) - static_cast<double>(count);
+  return apply(Op::Gather, {x, first + positions(x.node(), DType::i64, count, 0, 1)}, AxisAttrs{axis});
+}
+
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values) {
   return {n, n.constant(converted(HostTensor::of<double>(DType::f64, shape, values), dtype))};
 }

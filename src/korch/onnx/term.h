@@ -85,6 +85,12 @@ Term reduce(Op op, const Term& x, const std::vector<int64_t>& axes, bool keepdim
 Term gather_elements(const Term& data, const Term& indices, int64_t axis);
 // 0, 1, 2, ... along one axis of a tensor of this rank, the others having extent 1.
 Term positions(NodeImport& n, DType dtype, int64_t count, int64_t axis, int64_t rank);
+// As many as the axis `of` of x has, along axis `at` of a tensor of this rank, whose extent is that of x's.
+Term positions_along(const Term& x, int64_t of, int64_t at, int64_t rank);
+// Repeated to the shape of another tensor, with its extents.
+Term expand_like(const Term& x, const Term& like);
+// `count` elements of the axis, the last of which is its last.
+Term last_of(const Term& x, int64_t axis, int64_t count);
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values);
 // Of a tensor whose extents depend on the data (bounded.h): the same as if they were their bounds, and of
 // each element whether it lies within them; none: all do.
