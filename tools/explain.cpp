@@ -9,12 +9,11 @@
 #include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/inspect/bench.h"
+#include "korch/inspect/explain_page.h"
 #include "korch/inspect/run_again.h"
 #include "korch/inspect/time_line.h"
 #include "korch/package/executable.h"
-#include "korch/package/sources.h"
 #include "korch/plan/plan_json.h"
-#include "korch/report/report.h"
 #include "verbs.h"
 
 namespace korch {
@@ -32,15 +31,15 @@ bool has_time_line(const Plan& plan) {
 }
 
 void write_page(const ExplainArguments& arguments, const Plan& plan, const std::string& text) {
-  ReportInput input{&plan, text, read_sources(arguments.executable), {}, {}};
+  PageTimes times;
   if (arguments.run) {
     for (const StepProfile& step : profile_steps(arguments.executable, {}))
-      input.step_us.push_back(step.median_us);
+      times.step_us.push_back(step.median_us);
     if (has_time_line(plan))
       for (const TimeSpan& span : time_line(arguments.executable, {}).spans)
-        input.spans.push_back({span.worker, span.step, span.begin_us, span.end_us});
+        times.spans.push_back({span.worker, span.step, span.begin_us, span.end_us});
   }
-  const std::string page = report_page(input);
+  const std::string page = explain_page(arguments.executable, plan, text, times);
   write_file(arguments.html, page);
   fmt::print("wrote {} ({:.1f} MB): open it in a browser\n", arguments.html,
              static_cast<double>(page.size()) / 1e6);
@@ -93,7 +92,7 @@ void add_explain_verb(CommandLine& command_line) {
       verb.flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
   const Option html =
       verb.option("--html", arguments->html,
-                  "write a page to look at: graph, time line, roofline, kernels with their sources")
+                  "write a page to look at: graph, time line, memory, roofline, kernels with their sources")
           .excludes(kernel)
           .excludes(json);
   verb.flag("--figures", arguments->figures, "every figure of the report, and what it means")

@@ -178,7 +178,8 @@ class Executable:
     def explain_html(
         self, path: Union[str, os.PathLike, None] = None, *, times: Optional[Sequence[StepTime]] = None
     ) -> str:
-        """The plan as one HTML page that needs nothing else: graph, time line, roofline, kernels with their sources.
+        """The plan as one HTML page that needs nothing else: graph, time line, memory, roofline, kernels and
+        their sources.
 
         Args:
             path: A file to write it to.

@@ -14,9 +14,8 @@
 #include "gpu_array.h"
 #include "korch/base/error.h"
 #include "korch/inspect/explain.h"
-#include "korch/package/sources.h"
+#include "korch/inspect/explain_page.h"
 #include "korch/plan/plan_json.h"
-#include "korch/report/report.h"
 
 namespace nb = nanobind;
 
@@ -306,8 +305,7 @@ std::string Network::explain(int kernel) const {
 
 std::string Network::explain_html(const std::vector<double>& step_us) const {
   const Plan plan = plan_from_json(plan_json());
-  return report_page(
-      {&plan, korch::explain(plan, code_->info.needed, {}), read_sources(code_->info.path), step_us});
+  return explain_page(code_->info.path, plan, korch::explain(plan, code_->info.needed, {}), {step_us, {}});
 }
 
 nb::list Network::run(nb::handle inputs, nb::handle outputs) {

@@ -105,6 +105,15 @@ TEST(Names, OfPrimitivesAndFamiliesStayBelow) {
   EXPECT_GT(files, 50);
 }
 
+// Reports say what each does.
+TEST(Families, EachIsInWords) {
+  std::stringstream words;
+  words << std::ifstream(kTree / "src/korch/codegen/family_words.cpp").rdbuf();
+  for (const std::string& family : families())
+    EXPECT_NE(words.str().find("{\"" + family + "\","), std::string::npos)
+        << family << ": codegen/family_words.cpp";
+}
+
 // What each builds is in a golden (tests/text/tiles), but of calls, which build nothing.
 TEST(Families, EachHasAGolden) {
   const Names calls = {"loop_end"};

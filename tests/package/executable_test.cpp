@@ -12,6 +12,7 @@
 #include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/base/files.h"
+#include "korch/package/arena_use.h"
 #include "korch/package/loaded.h"
 #include "korch/package/seal.h"
 #include "korch/package/sources.h"
@@ -87,6 +88,34 @@ TEST_F(ExecutableTest, HasItsBuffersWhereTheyWerePlaced) {
   expect_outputs(x, model.run({x}));
   input.placements.clear();
   EXPECT_THROW(write_executable(input, file), Error);
+}
+
+// `scaled` lives until its copy is an output; the temporary for its step. As they were placed, not anew.
+TEST_F(ExecutableTest, TellsWhatItsArenaHolds) {
+  PackageInput input = test_package(*plan_, Isa::portable);
+  MemoryPlan& memory = input.placements[0].memory;
+  memory.arena_bytes += 4096;
+  memory.temporaries[1][0].offset += 4096;
+  const std::string file = folder_->path() + "/arena.so";
+  write_executable(input, file);
+  const ArenaUse use = read_arena(file, *plan_);
+  EXPECT_EQ(use.arena_bytes, 448 + 64 + 4096);
+  EXPECT_EQ(use.weights_bytes, 448);
+  ASSERT_EQ(use.buffers.size(), 2u);
+  const ArenaBuffer &scaled = use.buffers[0], &temporary = use.buffers[1];
+  EXPECT_EQ(scaled.tensor, 2);
+  EXPECT_EQ(scaled.first_step, 0);
+  EXPECT_EQ(scaled.last_step, 1);
+  EXPECT_EQ(scaled.size_bytes, 400);
+  EXPECT_EQ(scaled.offset_bytes, static_cast<int64_t>(memory.tensors[2].offset));
+  EXPECT_EQ(temporary.tensor, -1);
+  EXPECT_EQ(temporary.first_step, 1);
+  EXPECT_EQ(temporary.last_step, 1);
+  EXPECT_EQ(temporary.size_bytes, 4);
+  EXPECT_EQ(temporary.offset_bytes, static_cast<int64_t>(memory.temporaries[1][0].offset));
+  Plan other = *plan_;
+  other.steps.push_back(other.steps[1]);
+  EXPECT_EQ(kind_of_failure([&] { read_arena(path(), other); }), ErrorKind::io);
 }
 
 TEST_F(ExecutableTest, DescribesItself) {

@@ -1,8 +1,10 @@
 // The data that the page holds: what it shows is right when this is right and the browser test passes.
 #include <gtest/gtest.h>
 
+#include "korch/base/error.h"
 #include "korch/base/json.h"
 #include "korch/plan/plan_json.h"
+#include "korch/report/explanations.h"
 #include "made_plan.h"
 
 namespace korch {
@@ -85,6 +87,54 @@ TEST(ReportData, StepsTellWhatTheyAreAndWhatTheyCouldBe) {
   EXPECT_EQ(steps[1]["primitives"][1]["op"], "Add");
   EXPECT_EQ(steps[1]["rejected"][0]["same_inputs"], true);
   EXPECT_EQ(steps[1]["rejected"][1]["us"], 8);
+}
+
+// 0 to 100 at step 0 and 1; 50 to 150, which in step 1 is written in place of a part; 300 to 310 in step 2.
+TEST(ReportData, WhatTheArenaHoldsAtEachStep) {
+  const Plan plan = small_plan();
+  ReportInput input{&plan, "in words", {}, {}};
+  EXPECT_FALSE(Json::parse(report_data(input)).contains("memory"));
+  input.memory = {400, 1000, {{2, 0, 1, 0, 100}, {4, 1, 2, 50, 100}, {-1, 2, 2, 300, 10}}};
+  const Json memory = Json::parse(report_data(input))["memory"];
+  EXPECT_EQ(memory["live"], Json({100, 150, 110}));
+  EXPECT_EQ(memory["peak_step"], 1);
+  EXPECT_EQ(memory["arena_bytes"], 400);
+  EXPECT_EQ(memory["weights_bytes"], 1000);
+  EXPECT_EQ(memory["buffers"][1], Json({4, 1, 2, 50, 100}));
+}
+
+TEST(ReportData, LayoutsAndFamiliesThatThePlanNamesAreExplained) {
+  const Plan plan = small_plan();
+  ReportInput input{&plan, "in words", {}, {}};
+  input.families = {{"loop", {"loops over memory", ""}}, {"matmul", {"products", "rows"}}};
+  const Json data = Json::parse(report_data(input));
+  EXPECT_EQ(data["families"], Json({{"loop", {{"what", "loops over memory"}, {"numbers", ""}}}}));
+  EXPECT_EQ(data["layouts"]["rm"], "row-major: in memory the last axis is the innermost");
+  EXPECT_EQ(data["layouts"]["p0231"],  // only a rejected kernel has it
+            "axes 0, 2, 3, 1 from the outermost to the innermost in memory (channels last, NHWC)");
+  EXPECT_EQ(data["layouts"].size(), 2u);
+  EXPECT_EQ(meaning(Layout::channel_blocked(16)), "axis 1 in blocks of 16, which are innermost");
+}
+
+TEST(PlanJson, ReferencesThatLeadOutsideAreRefused) {
+  const auto is_refused = [](const Plan& plan) {
+    try {
+      plan_from_json(plan_to_json(plan));
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::io;
+    }
+    return false;
+  };
+  Plan plan = small_plan();
+  EXPECT_FALSE(is_refused(plan));
+  plan.steps[1].inputs[0] = static_cast<int>(plan.tensors.size());
+  EXPECT_TRUE(is_refused(plan));
+  plan = small_plan();
+  plan.steps[1].kernel = -1;
+  EXPECT_TRUE(is_refused(plan));
+  plan = small_plan();
+  plan.tensors[3].alias_of = 3;  // a view of itself
+  EXPECT_TRUE(is_refused(plan));
 }
 
 TEST(PlanJson, KeepsWhatTheReportShows) {

@@ -13,7 +13,7 @@
 namespace korch {
 namespace {
 
-void require_tables(const ElfFile& file) {
+std::vector<uint64_t> tables_of(const ElfFile& file) {
   const std::string_view content = file.section(kTablesSection);
   std::vector<uint64_t> words((content.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   std::memcpy(words.data(), content.data(), content.size());
@@ -22,6 +22,7 @@ void require_tables(const ElfFile& file) {
   if (fault[0] != '\0')
     throw Error(ErrorKind::io, fmt::format("'{}' cannot be used: its tables {}; compile the model again",
                                            file.path(), fault));
+  return words;
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ void require_tables(const ElfFile& file) {
 ExecutableInfo read_executable(const std::string& path) {
   const ElfFile file(path);
   require_intact(file);
-  require_tables(file);
+  tables_of(file);
   ExecutableInfo info;
   info.path = path;
   info.plan_json = file.section(kPlanSection);
@@ -38,6 +39,12 @@ ExecutableInfo read_executable(const std::string& path) {
   if (!isa_named(info.code) && compute_capability(info.code) == 0)
     file.refuse(fmt::format("it was compiled for an unknown target '{}'", info.code));
   return info;
+}
+
+std::vector<uint64_t> read_tables(const std::string& path) {
+  const ElfFile file(path);
+  require_intact(file);
+  return tables_of(file);
 }
 
 std::string read_plan_json(const std::string& path) {

@@ -1,6 +1,7 @@
 // The content of an executable of ours, read without running any of its code.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,8 @@ struct ExecutableInfo {
 ExecutableInfo read_executable(const std::string& path);
 
 std::string read_plan_json(const std::string& path);
+
+// An rt::Model and what it refers to, except code and weights; checked as read_executable does.
+std::vector<uint64_t> read_tables(const std::string& path);
 
 }  // namespace korch

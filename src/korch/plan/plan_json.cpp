@@ -248,16 +248,32 @@ struct Reader {
   }
 };
 
+// `korch explain` follows them.
+void check_references(const Plan& plan) {
+  const auto require = [](bool holds) {
+    if (!holds) throw std::runtime_error("a reference leads outside of the plan");
+  };
+  const auto tensors = static_cast<int>(plan.tensors.size()), steps = static_cast<int>(plan.steps.size());
+  for (const PlanStep& step : plan.steps) {
+    visit_tensors(step, [&](int t) { require(t >= 0 && t < tensors); });
+    visit_kernels(step, [&](int k) { require(k >= 0 && k < static_cast<int>(plan.kernels.size())); });
+    require(step.other_end < steps);
+  }
+  for (int t = 0; t < tensors; ++t) require(plan.tensors[static_cast<size_t>(t)].alias_of < t);
+  for (const ShapePlan& part : plan.shape_plans) {
+    require(part.first_step >= 0 && part.first_step <= part.end_step && part.end_step <= steps);
+    require(part.first_tensor >= 0 && part.first_tensor <= part.end_tensor && part.end_tensor <= tensors);
+  }
+}
+
 // `korch explain` evaluates them.
-void check_variants(const Plan& plan, const PlanStep& step) {
+void check_variants(const PlanStep& step) {
   const KernelVariants& variants = step.variants;
   if (variants.list.empty()) return;
   const auto require = [](bool holds) {
     if (!holds) throw std::runtime_error("variants of a step that make no sense");
   };
   const auto is_finite = [](double number) { return std::isfinite(number); };
-  visit_tensors(step, [&](int t) { require(t >= 0 && t < static_cast<int>(plan.tensors.size())); });
-  visit_kernels(step, [&](int k) { require(k >= 0 && k < static_cast<int>(plan.kernels.size())); });
   const size_t extents = variants.extents.size();
   require(extents > 0 && extents <= rt::kMostVariantExtents && !variants.samples.empty());
   for (const std::vector<int64_t>& sample : variants.samples) require(sample.size() == extents);
@@ -293,9 +309,10 @@ Plan checked(const Json& json) {
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");
   for (const Kernel& kernel : plan.kernels) check_resources(kernel);
+  check_references(plan);
   for (const PlanStep& step : plan.steps) {
     if (step.wiring.size() != step.primitives.size()) throw std::runtime_error("primitives without wiring");
-    check_variants(plan, step);
+    check_variants(step);
   }
   return plan;
 }

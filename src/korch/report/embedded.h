@@ -11,6 +11,8 @@ std::string_view page_model_js();
 std::string_view page_layout_js();
 std::string_view page_graph_js();
 std::string_view page_timeline_js();
+std::string_view page_tables_js();
+std::string_view page_memory_js();
 std::string_view page_roofline_js();
 std::string_view page_shares_js();
 std::string_view page_details_js();

@@ -76,8 +76,9 @@ std::string report_page(const ReportInput& input) {
   fill(page, "dagre", dagre_js());
   fill(page, "layout", page_layout_js());
   std::string script;
-  for (std::string_view part : {page_model_js(), page_graph_js(), page_timeline_js(), page_roofline_js(),
-                                page_shares_js(), page_details_js(), page_search_js(), page_main_js()})
+  for (std::string_view part :
+       {page_model_js(), page_tables_js(), page_graph_js(), page_timeline_js(), page_memory_js(),
+        page_roofline_js(), page_shares_js(), page_details_js(), page_search_js(), page_main_js()})
     script += part;
   fill(page, "script", script);
   fill(page, "data", base64(deflated(report_data(input))));

@@ -6,6 +6,7 @@
 #include "korch/base/error.h"
 #include "korch/base/json.h"
 #include "korch/ir/op.h"
+#include "korch/report/explanations.h"
 #include "korch/report/report.h"
 
 namespace korch {
@@ -50,6 +51,23 @@ Json to_json(const std::map<std::string, Share>& shares) {
   return json;
 }
 
+// Of every step the bytes that hold something, each counted once.
+std::vector<int64_t> live_bytes(const std::vector<ReportBuffer>& buffers, size_t steps) {
+  std::vector<const ReportBuffer*> by_offset;
+  for (const ReportBuffer& buffer : buffers) by_offset.push_back(&buffer);
+  std::sort(by_offset.begin(), by_offset.end(),
+            [](const auto* a, const auto* b) { return a->offset_bytes < b->offset_bytes; });
+  std::vector<int64_t> live(steps, 0), covered_to(steps, 0);
+  for (const ReportBuffer* buffer : by_offset)
+    for (int s = buffer->first_step; s <= buffer->last_step; ++s) {
+      int64_t& covered = covered_to.at(static_cast<size_t>(s));
+      const int64_t begin = std::max(covered, buffer->offset_bytes);
+      covered = std::max(covered, buffer->offset_bytes + buffer->size_bytes);
+      live[static_cast<size_t>(s)] += std::max<int64_t>(0, covered - begin);
+    }
+  return live;
+}
+
 class Report {
  public:
   explicit Report(const ReportInput& input) : input_(input), plan_(*input.plan) {
@@ -68,6 +86,11 @@ class Report {
     for (size_t s = 0; s < plan_.steps.size(); ++s) json["steps"].push_back(step(s));
     json["edges"] = edges();
     if (!input_.spans.empty()) json["workers"] = workers();
+    if (!input_.memory.buffers.empty()) json["memory"] = memory();
+    json["layouts"] = layouts_explained(plan_);
+    json["families"] = Json::object();
+    for (const auto& [name, family] : families_named(plan_, input_.families))
+      json["families"][name] = {{"what", family.what}, {"numbers", family.numbers}};
     json["by_operator"] = to_json(by_operator_);
     json["by_node"] = to_json(by_node_);
     return json;
@@ -263,6 +286,20 @@ class Report {
           {span.step, rounded(span.begin_us), rounded(span.end_us)});
     }
     return json;
+  }
+
+  // Buffers as [tensor, first step, last step, offset, bytes].
+  Json memory() const {
+    const ReportMemory& memory = input_.memory;
+    const std::vector<int64_t> live = live_bytes(memory.buffers, plan_.steps.size());
+    Json buffers = Json::array();
+    for (const ReportBuffer& b : memory.buffers)
+      buffers.push_back({b.tensor, b.first_step, b.last_step, b.offset_bytes, b.size_bytes});
+    return {{"arena_bytes", memory.arena_bytes},
+            {"weights_bytes", memory.weights_bytes},
+            {"buffers", buffers},
+            {"live", live},
+            {"peak_step", std::max_element(live.begin(), live.end()) - live.begin()}};
   }
 
   const ReportInput& input_;

@@ -10,8 +10,15 @@ int main(int argc, char** argv) {
   const std::string text = "in words: " + kHostile;
   const std::vector<std::string> sources = {"", "int main() { return a < b && \"</script>\"; }",
                                             "// reorder"};
-  write_file(folder + "/small.html", report_page({&small, text, sources, {}}));
-  write_file(folder + "/run.html", report_page({&small, text, sources, {50, 40, 10}, {{0, 0, 0, 50}, {1, 1, 55, 90}}}));
-  write_file(folder + "/large.html", report_page({&large, text, long_sources(large), {}}));
+  ReportInput looked_at{&small, text, sources, {}};
+  looked_at.memory = {400, 1000, {{2, 0, 1, 0, 100}, {4, 1, 2, 50, 100}, {-1, 2, 2, 300, 10}}};
+  looked_at.families = {{"loop", {"loops over memory", ""}}};
+  ReportInput run{&small, text, sources, {50, 40, 10}, {{0, 0, 0, 50}, {1, 1, 55, 90}}};
+  ReportInput many{&large, text, long_sources(large), {}};
+  many.memory.arena_bytes = 3 * 8192;
+  for (int s = 0; s < 999; ++s) many.memory.buffers.push_back({1 + s, s, s + 1, s % 2 * 8192, 8192});
+  write_file(folder + "/small.html", report_page(looked_at));
+  write_file(folder + "/run.html", report_page(run));
+  write_file(folder + "/large.html", report_page(many));
   return 0;
 }

@@ -13,7 +13,7 @@ function showDetails(plan, step, app) {
     section("ONNX nodes", nodeChips(plan, step, app)),
     section(`Primitives (${step.primitives.length})`, primitiveList(step)),
     section("Computed more than once", recomputation(step, app)),
-    section("Rejected alternatives", rejectedTable(step)),
+    section("Rejected alternatives", rejectedTable(plan, step)),
     section(step.library ? "Library call" : "Generated source", sourceOf(step)),
   );
   panel.scrollTop = 0;
@@ -26,7 +26,7 @@ function section(title, ...content) {
 
 function numbers(plan, step) {
   const rows = [];
-  const add = (name, value) => rows.push(element("dt", "", name), element("dd", "", value));
+  const add = (name, ...value) => rows.push(element("dt", "", name), element("dd", "", ...value));
   if (step.run_us !== undefined) add("run in the plan", `${timeText(step.run_us)} (${percentText(step.run_us / plan.total)})`);
   const share = step.run_us === undefined ? ` (${percentText(step.us / plan.total)})` : "";
   const words = {measured: "measured alone", bound: "lower bound", carried: "measured elsewhere", modelled: "by a model"};
@@ -39,7 +39,7 @@ function numbers(plan, step) {
     add("arithmetic", `${flopsText(step.flops)}: ${rateText(step.flops / step.time, "flop/s")}${ofPeak}`);
   }
   if (step.bytes > 0) add("data", `${bytesText(step.bytes)}: ${rateText(step.bytes / step.time, "B/s")}`);
-  add("implementation", step.implementation);
+  add("implementation", ...implementationText(plan, step.implementation));
   if (step.library) add("library call", `${step.library} ${step.function}`);
   if (step.grids.length > 0) add("slices per phase", step.grids.join(", "));
   return element("dl", "", ...rows);
@@ -52,8 +52,8 @@ function stepLink(id, app) {
 function tensorLists(plan, step, app) {
   const row = (index, ends) => {
     const tensor = plan.tensors[index];
-    const text = `${tensor.type} ${tensor.layout}, ${bytesText(tensor.bytes)}`;
-    return element("li", "", element("code", "", tensor.name), element("small", "", text, ...ends));
+    const text = [`${tensor.type} `, ...implementationText(plan, tensor.layout), `, ${bytesText(tensor.bytes)}`];
+    return element("li", "", element("code", "", tensor.name), element("small", "", ...text, ...ends));
   };
   const list = (items) => (items.length === 0 ? null : element("ul", "tensors", ...items));
   const here = `s${step.id}`;
@@ -103,7 +103,7 @@ function recomputation(step, app) {
   );
 }
 
-function rejectedTable(step) {
+function rejectedTable(plan, step) {
   if (step.rejected.length === 0) return element("p", "", "No other kernel makes the same outputs.");
   const row = (other) =>
     element(
@@ -111,7 +111,7 @@ function rejectedTable(step) {
       "",
       element("td", "number", timeText(other.us)),
       element("td", "number", step.us > 0 ? `× ${(other.us / step.us).toFixed(2)}` : ""),
-      element("td", "", shortLabel(other.what.split(" ")[0]), element("small", "", other.what.slice(other.what.indexOf(" ") + 1))),
+      element("td", "", shortLabel(other.what.split(" ")[0]), element("small", "", ...implementationText(plan, other.what.slice(other.what.indexOf(" ") + 1)))),
     );
   const group = (title, others) =>
     others.length === 0 ? [] : [element("tr", "", Object.assign(element("th", "", title), { colSpan: 3 })), ...others.map(row)];

@@ -53,6 +53,7 @@ function layOutApart(input) {
 async function makeGraph(plan, app) {
   const section = document.getElementById("graph");
   legend(section.querySelector(".legend"), plan);
+  section.querySelector(".legend").append(element("span", "from-afar", "from afar, areas are times"));
   const input = graphInput(plan);
   const places = await layOutApart(input);
   document.getElementById("graph-state").remove();
@@ -66,12 +67,13 @@ async function makeGraph(plan, app) {
   drawEdges(world, plan, input, places, line);
   drawPorts(world, input, places);
   drawSteps(world, plan, places, line, app);
+  drawFarMarks(world, plan, places, app);
 
   const size = () => section.getBoundingClientRect();
   const zoom = d3.zoom().scaleExtent([0.01, 3]).on("zoom", () => {
     hideTip();
     world.attr("transform", d3.event.transform);
-    world.classed("far", d3.event.transform.k < nearScale);
+    section.classList.toggle("far", d3.event.transform.k < nearScale);
   });
   // A transition that starts when the view has just been hidden meets a size of 0, by which d3 divides.
   zoom.extent(() => [[0, 0], [Math.max(size().width, 1), Math.max(size().height, 1)]]);
@@ -131,6 +133,7 @@ function drawEdges(world, plan, input, places, line) {
       showTip(d3.event, [
         tensor.name,
         `${tensor.type}, layout ${tensor.layout}, ${bytesText(tensor.bytes)}${tensor.view ? ", a view" : ""}`,
+        known(plan.layouts, tensor.layout) || "",
       ]);
     })
     .on("mouseleave", hideTip);
@@ -160,6 +163,26 @@ function drawPorts(world, input, places) {
   entered.append("text").attr("dy", 4).text(({ port }) => port.text);
 }
 
+// From afar a step is an area in proportion to its time, of the shape of its box. At most twice as wide and high: where
+// few steps take most of the time, all others would vanish if these stayed within their boxes.
+const farGrowth = 2;
+
+function drawFarMarks(world, plan, places, app) {
+  const size = (step) => places.steps[step.id].width * places.steps[step.id].height;
+  const timed = plan.steps.filter((step) => step.time > 0).sort((a, b) => b.time - a.time); // small ones lie above large ones
+  const area = farGrowth ** 2 * (d3.min(timed, (step) => size(step) / step.time) || 0);
+  const side = (step, length) => length * Math.sqrt((area * step.time) / size(step));
+  const marks = world.append("g").attr("class", "far-marks").selectAll("rect").data(timed).enter().append("rect");
+  behaveAsSteps(marks, plan, app);
+  marks
+    .classed("far-mark", true)
+    .each(function (step) {
+      const place = places.steps[step.id], width = side(step, place.width), height = side(step, place.height);
+      this.classList.add(`fill-${step.category}`);
+      d3.select(this).attr("x", place.x - width / 2).attr("y", place.y - height / 2).attr("width", width).attr("height", height);
+    });
+}
+
 function drawSteps(world, plan, places, line, app) {
   const steps = world.append("g").selectAll("g.box").data(plan.steps).enter().append("g").attr("class", "box");
   const place = (step) => places.steps[step.id];
@@ -167,7 +190,7 @@ function drawSteps(world, plan, places, line, app) {
   steps.attr("transform", (step) => `translate(${place(step).x - place(step).width / 2},${place(step).y - place(step).height / 2})`);
   steps
     .append("rect")
-    .attr("class", (step) => `frame far-${step.category}`)
+    .attr("class", (step) => `frame pale-${step.category}`)
     .attr("width", (step) => place(step).width)
     .attr("height", (step) => place(step).height)
     .attr("rx", 6);
@@ -175,7 +198,7 @@ function drawSteps(world, plan, places, line, app) {
   const most = d3.max(plan.steps, (step) => step.time) || 1;
   steps
     .append("rect")
-    .attr("class", (step) => `fill-${step.category}`)
+    .attr("class", (step) => `time-bar fill-${step.category}`)
     .attr("width", (step) => Math.max(3, (step.time / most) * place(step).width))
     .attr("height", 4)
     .attr("rx", 2);

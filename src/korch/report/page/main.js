@@ -53,24 +53,34 @@ const app = {
 function makeThemeButton() {
   const made = document.getElementById("theme");
   const kinds = ["auto", "light", "dark"], texts = { auto: "◐", light: "☀", dark: "☾" };
+  const words = { auto: "light or dark as the system has it", light: "light", dark: "dark" };
+  const next = (kind) => kinds[(kinds.indexOf(kind) + 1) % kinds.length];
   const set = (kind) => {
     document.documentElement.dataset.theme = kind;
     made.textContent = texts[kind];
-    made.setAttribute("aria-label", `colours: ${kind}`);
+    made.title = `Colours: ${words[kind]}. Press for: ${words[next(kind)]}.`;
+    made.setAttribute("aria-label", made.title);
   };
-  made.addEventListener("click", () => set(kinds[(kinds.indexOf(document.documentElement.dataset.theme) + 1) % kinds.length]));
+  made.addEventListener("click", () => set(next(document.documentElement.dataset.theme)));
   set("auto");
 }
+
+const accuracyTexts = {
+  strict: "sums may be added in another order",
+  standard: "sums in another order, algorithms that multiply less (Winograd, Strassen), and numbers below 1.2e-38 become 0",
+};
 
 function showFacts(plan) {
   document.title = `${plan.model} · korch report`;
   document.getElementById("model").textContent = plan.model;
-  const facts = [`${plan.steps.length} steps`];
-  if (plan.wasRun) facts.push(`${timeText(plan.total)} run step by step`);
-  else facts.push(`${timeText(plan.predicted_us)} ${plan.allMeasured ? "predicted from measured kernels" : "by lower bounds"}`);
-  if (plan.measured_us > 0) facts.push(`${timeText(plan.measured_us)} measured whole`);
-  facts.push(plan.certified ? "proven best for these costs" : `gap ${percentText(plan.gap)}`);
-  facts.push(plan.target, `accuracy ${plan.accuracy}`);
+  const facts = [explained(`${plan.steps.length} steps`, "kernels that a run executes, in this order")];
+  if (plan.wasRun) facts.push(explained(`${timeText(plan.total)} run step by step`, "the sum of the steps' times, in runs that wait behind each step"));
+  else if (plan.allMeasured) facts.push(explained(`${timeText(plan.predicted_us)} predicted`, "the sum of the times of all kernels, each measured alone"));
+  else facts.push(explained(`${timeText(plan.predicted_us)} predicted`, plan.timeKind));
+  if (plan.measured_us > 0) facts.push(explained(`${timeText(plan.measured_us)} measured whole`, "a whole run, when it was compiled"));
+  if (plan.certified) facts.push(explained("proven best for these costs", "no plan of korch's kernels has a smaller sum of times"));
+  else facts.push(explained(`gap ${percentText(plan.gap)}`, "by how much at most the plan's predicted time is above that of the best plan, if times and bounds of kernels hold"));
+  facts.push(plan.target, explained(`accuracy ${plan.accuracy}`, accuracyTexts[plan.accuracy] || "what products may be rounded to"));
   document.getElementById("facts").replaceChildren(...facts.map((fact) => element("span", "", fact)));
   document.querySelector("#words pre").textContent = plan.text;
 }
@@ -80,12 +90,14 @@ async function main() {
   app.plan = prepare(await inflate("data"));
   showFacts(app.plan);
   app.views.timeline = makeTimeline(app.plan, app);
+  app.views.memory = makeMemory(app.plan, app);
   app.views.roofline = makeRoofline(app.plan, app);
   app.views.shares = makeShares(app.plan, app);
   makeSearch(app.plan, app);
   for (const tab of document.querySelectorAll("#tabs [data-view]")) tab.addEventListener("click", () => app.show(tab.dataset.view));
   new ResizeObserver(() => app.views[app.view] && app.views[app.view].shown()).observe(document.querySelector("main"));
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hideTip();
     if (event.key === "Escape" && document.activeElement !== document.getElementById("search")) app.select(null, {});
     if (event.key === "/" && document.activeElement === document.body) {
       event.preventDefault();

@@ -43,7 +43,7 @@ function prepare(plan) {
     : plan.allMeasured
       ? "measured while compiling, each kernel alone"
       : plan.someMeasured
-        ? `measured while compiling, each kernel alone; ${plan.steps.length - measured} steps by a lower bound (paler)`
+        ? `measured while compiling, each kernel alone; ${plan.steps.length - measured} steps by a lower bound (fainter)`
         : carried + modelled > 0
           ? `nothing was measured while compiling: ${carried} steps by measurements elsewhere, ${modelled} by a model`
           : "lower bounds: nothing was measured while compiling";
@@ -115,7 +115,49 @@ function showTip(event, lines) {
 }
 
 function hideTip() {
-  document.getElementById("tip").hidden = true;
+  const tip = document.getElementById("tip");
+  tip.hidden = true;
+  tip.classList.remove("asked");
+}
+
+// Makes an element tell what it is: where the pointer rests on it, it has the focus or a finger taps it.
+function explain(made, lines) {
+  const told = (event) => {
+    const box = made.getBoundingClientRect();
+    showTip({ clientX: box.left, clientY: box.bottom - 8 }, lines);
+    document.getElementById("tip").classList.toggle("asked", event.type !== "pointerenter");
+  };
+  made.classList.add("explained");
+  made.setAttribute("aria-description", lines.slice(1).join(". "));
+  for (const kind of ["pointerenter", "focus", "click"]) made.addEventListener(kind, told);
+  for (const kind of ["pointerleave", "blur"]) made.addEventListener(kind, hideTip);
+  return made;
+}
+
+// Words that are not everybody's, with what they mean; with the keyboard, too.
+function explained(text, ...lines) {
+  const made = element("span", "", text);
+  made.tabIndex = 0;
+  return explain(made, [text, ...lines]);
+}
+
+const known = (table, word) => (Object.hasOwn(table, word) ? table[word] : null);
+
+// "conv_direct(3,9) p0231->rm": the family, its numbers and the layouts, explained.
+function implementationText(plan, text) {
+  const parts = text.split(/([\w.]+(?:\([^()]*\))?)/).map((part) => {
+    const [word] = part.split("(");
+    const family = known(plan.families, word), layout = known(plan.layouts, word);
+    if (layout !== null && word === part) return explained(part, layout);
+    if (family === null) return part;
+    return explained(part, family.what, ...(family.numbers && part.length > word.length + 2 ? [`(numbers: ${family.numbers})`] : []));
+  });
+  return parts;
+}
+
+function familyText(plan, step) {
+  const family = known(plan.families, step.implementation.split("(")[0]);
+  return family === null ? [] : [family.what];
 }
 
 function stepTip(plan, step) {
@@ -123,6 +165,7 @@ function stepTip(plan, step) {
     clipped(step.title, 90),
     `${timeText(step.time)} · ${percentText(step.time / plan.total)}`,
     step.implementation,
+    ...familyText(plan, step),
     ...step.onnx_nodes.slice(0, 4).map((node) => clippedFront(node, 70)),
     ...(step.onnx_nodes.length > 4 ? [`and ${step.onnx_nodes.length - 4} more ONNX nodes`] : []),
   ];

@@ -9,7 +9,7 @@ function makeRoofline(plan, app) {
     lines.push(`Lines: ${peaksText(plan)}, ${plan.threads} ${plan.threads === 1 ? "thread" : "threads"}.`);
   else lines.push("The executable does not tell what the machine can do at best.");
   if (rest.length > 0)
-    lines.push(`Without arithmetic, and so not shown: ${rest.length} steps, ${timeText(d3.sum(rest, (step) => step.time))}.`);
+    lines.push(`Without arithmetic, and so not shown: ${rest.length} ${rest.length === 1 ? "step" : "steps"}, ${timeText(d3.sum(rest, (step) => step.time))}.`);
   section.append(element("p", "note", lines.join(" ")), element("div", "chart"), element("div", "legend"));
   legend(section.querySelector(".legend"), plan);
   return { shown: () => drawRoofline(section.querySelector(".chart"), plan, counted, app) };

@@ -14,37 +14,37 @@ function makeShares(plan, app) {
     element(
       "div",
       "columns",
-      shareList("By ONNX node", plan, plan.by_node, nodeName, (share) => app.find(share.name, share.steps)),
-      shareList("By operator", plan, plan.by_operator, (name) => name, (share) => app.find(share.name, share.steps)),
+      shareTable("ONNX node", plan, plan.by_node, nodeName, app),
+      shareTable("operator", plan, plan.by_operator, (name) => name, app),
     ),
   );
   return { shown: () => {} };
 }
 
-function shareList(title, plan, shares, text, choose) {
+function shareTable(title, plan, shares, text, app) {
   const most = d3.max(shares, (share) => share.us) || 1;
-  const row = (share) => {
+  const name = (share) => {
     const bar = element("i", "share");
     bar.style.width = `${(100 * share.us) / most}%`;
-    const made = button(
-      "row",
-      element("span", "name", clippedFront(text(share.name), 60)),
-      () => choose(share),
-    );
-    const count = share.steps.length === 1 ? `#${share.steps[0]}` : `${share.steps.length} steps`;
-    made.append(
-      element("span", "value", `${timeText(share.us)} · ${percentText(share.us / plan.total)} · ${count}`),
-      element("span", "bar", bar),
-    );
-    made.title = text(share.name);
-    return made;
+    return [clippedFront(text(share.name), 60), element("span", "bar", bar)];
   };
-  const list = element("div", "shares", element("h2", "", title), ...shares.slice(0, sharesShown).map(row));
-  if (shares.length > sharesShown) {
-    const more = button("more", `${shares.length - sharesShown} more`, () => {
-      more.replaceWith(...shares.slice(sharesShown).map(row));
-    });
-    list.append(more);
-  }
-  return list;
+  const steps = (share) => (share.steps.length === 1 ? `#${share.steps[0]}` : `${share.steps.length} steps`);
+  return sortableTable({
+    className: "shares",
+    items: shares,
+    sorted: { column: 1, descending: true },
+    most: sharesShown,
+    makeRow: (row, share) => {
+      row.className = "row";
+      row.title = text(share.name);
+    },
+    choose: (share) => app.find(share.name, share.steps),
+    columns: [
+      { title, className: "name", key: (share) => text(share.name), cell: name },
+      { title: "time", className: "number", key: (share) => share.us, cell: (share) => timeText(share.us) },
+      { title: "share", className: "number", key: (share) => share.us, cell: (share) => percentText(share.us / plan.total), tip: "of the time of all steps" },
+      { title: "steps", className: "number", key: (share) => share.steps.length, cell: steps, tip: "the kernels that compute a part of it" },
+      { title: "primitives", className: "number wide-only", key: (share) => share.primitives, cell: (share) => `${share.primitives}`, tip: "the parts that korch divides it into, in all kernels" },
+    ],
+  });
 }

@@ -15,7 +15,7 @@ function makeTimeline(plan, app) {
     lane.end = d3.max(lane.spans, (span) => span.to) || 0;
     lanes.push(lane);
   });
-  const workers = plan.workers ? "; what each worker (w) did in one run, white where it waited" : "";
+  const workers = plan.workers ? "; what each worker (w) did in one run, with gaps where it waited" : "";
   const note = plan.wasRun ? `${plan.timeKind} (run), and each kernel alone while compiling (alone)${workers}` : plan.timeKind;
   section.append(
     element("p", "note", `${plan.steps.length} steps, ${timeText(plan.total)}: ${note}. Wheel or pinch to zoom, drag to move.`),
@@ -83,24 +83,38 @@ function isBound(plan, step) {
 
 function stepTable(plan, app) {
   const most = d3.max(plan.steps, (step) => step.time) || 1;
-  const rows = plan.steps.map((step) => {
-    const bar = element("i", `fill-${step.category}`);
-    bar.style.width = `${(100 * step.time) / most}%`;
-    const row = element(
-      "tr",
-      "step",
-      element("td", "number", `#${step.id}`),
-      element("td", "number", timeText(step.time)),
-      element("td", "bar", bar),
-      element("td", "kernel", element("b", "", clipped(shortLabel(step.label), 80)), element("small", "", step.implementation)),
-      element("td", "nodes", clipped(step.onnx_nodes.map((node) => clippedFront(node, 48)).join(", "), 120)),
-    );
-    row.dataset.step = step.id;
-    row.tabIndex = 0;
-    row.addEventListener("click", () => app.select(step.id, { from: "mark" }));
-    row.addEventListener("keydown", (event) => event.key === "Enter" && app.select(step.id, { from: "mark" }));
-    return row;
+  const bar = (step) => {
+    const made = element("i", `fill-${step.category}`);
+    made.style.width = `${(100 * step.time) / most}%`;
+    return made;
+  };
+  const rate = (amount) => (step) => (step.time > 0 ? amount(step) / step.time : 0);
+  const flops = rate((step) => step.flops), bytes = rate((step) => step.bytes);
+  const columns = [
+    { title: "step", className: "number", key: (step) => step.id, cell: (step) => `#${step.id}` },
+    { title: "time", className: "number", key: (step) => step.time, cell: (step) => timeText(step.time), tip: plan.timeKind },
+    { title: "share", className: "number", key: (step) => step.time, cell: (step) => percentText(step.time / plan.total), tip: "of the time of all steps" },
+    { title: "", className: "bar", key: null, cell: bar },
+    { title: "flop/s", className: "number wide-only", key: flops, cell: (step) => (step.flops > 0 ? rateText(flops(step), "flop/s") : ""), tip: "floating-point operations in a second" },
+    { title: "B/s", className: "number wide-only", key: bytes, cell: (step) => (step.bytes > 0 ? rateText(bytes(step), "B/s") : ""), tip: "bytes that it must read and write, in a second" },
+    { title: "kernel", className: "kernel", key: (step) => step.label, cell: (step) => element("b", "", clipped(shortLabel(step.label), 80)), tip: "the operators that it computes together" },
+    { title: "implementation", className: "how", key: (step) => step.implementation, cell: (step) => implementationText(plan, step.implementation), tip: "the family of kernels, its numbers, and the layouts in memory of what is read -> written" },
+    {
+      title: "ONNX nodes",
+      className: "nodes wide-only",
+      key: (step) => step.onnx_nodes.join(", "),
+      cell: (step) => clipped(step.onnx_nodes.map((node) => clippedFront(node, 48)).join(", "), 120),
+    },
+  ];
+  return sortableTable({
+    className: "steps",
+    columns,
+    items: plan.steps,
+    sorted: { column: 0, descending: false },
+    makeRow: (row, step) => {
+      row.className = "step";
+      row.dataset.step = step.id;
+    },
+    choose: (step) => app.select(step.id, { from: "mark" }),
   });
-  const head = ["step", "time", "", "kernel", "ONNX nodes"].map((text) => element("th", "", text));
-  return element("table", "steps", element("thead", "", element("tr", "", ...head)), element("tbody", "", ...rows));
 }
