@@ -12,6 +12,7 @@
 #include "korch/base/json.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/inspect/trace.h"
 #include "korch/options/option_table.h"
 #include "korch/package/executable.h"
 #include "korch/plan/plan_json.h"
@@ -24,7 +25,7 @@ namespace {
 struct BenchArguments {
   std::vector<std::string> executables, inputs, shapes;
   BenchOptions options;
-  std::string database, export_json;
+  std::string database, export_json, trace;
   bool profile = false, json = false;
 };
 
@@ -125,7 +126,7 @@ void print_rows(const BenchResult& result) {
 
 // Before anything is timed: what would be written over something that is read is refused.
 void reserve_files(const BenchArguments& arguments) {
-  if (arguments.export_json.empty()) return;
+  if (arguments.export_json.empty() && arguments.trace.empty()) return;
   FileRoles files;
   for (const std::string& executable : arguments.executables) files.reads("the executable", executable);
   for (const auto& [name, file] : arguments.options.input_files)
@@ -133,12 +134,31 @@ void reserve_files(const BenchArguments& arguments) {
   const std::string database = arguments.database.empty() ? place_in_cache("kernels.db") : arguments.database;
   if (arguments.profile && !database.empty())
     for (const std::string& file : Database::files(database)) files.reads("the kernel database", file);
-  files.writes("the JSON file", arguments.export_json);
-  require_writable(arguments.export_json);
+  for (const auto& [what, file] :
+       {std::pair{"the JSON file", arguments.export_json}, {"the trace", arguments.trace}}) {
+    if (file.empty()) continue;
+    files.writes(what, file);
+    require_writable(file);
+  }
+}
+
+// Of every executable, with every schedule that was asked for.
+std::string take_trace(const BenchArguments& arguments) {
+  std::vector<std::optional<PlanSchedule>> schedules(arguments.options.schedules.begin(),
+                                                     arguments.options.schedules.end());
+  if (schedules.empty()) schedules.emplace_back();
+  std::vector<TracedRun> runs;
+  for (const std::string& path : arguments.executables)
+    for (const std::optional<PlanSchedule> schedule : schedules)
+      runs.push_back({path + (schedule ? fmt::format(" ({})", name(*schedule)) : ""),
+                      time_line(path, arguments.options, schedule), plan_from_json(read_plan_json(path))});
+  return chrome_trace(runs);
 }
 
 void run_bench(const BenchArguments& arguments) {
   reserve_files(arguments);
+  // First, since it is not to be had of every executable.
+  if (!arguments.trace.empty()) write_file(arguments.trace, take_trace(arguments));
   const BenchResult result = bench(arguments.executables, arguments.options);
   std::optional<Profile> profile;
   if (arguments.profile) profile = take_profile(arguments);
@@ -153,6 +173,8 @@ void run_bench(const BenchArguments& arguments) {
   }
   print_rows(result);
   if (profile) print_profile(arguments.executables.front(), *profile);
+  if (!arguments.trace.empty())
+    fmt::print("wrote {}: open it in ui.perfetto.dev or chrome://tracing\n", arguments.trace);
 }
 
 }  // namespace
@@ -182,6 +204,9 @@ void add_bench_verb(CommandLine& command_line) {
               "where not given");
   verb.option("--profile-db", arguments->database, "kernel database that knows the machine's peaks");
   verb.flag("--profile", arguments->profile, "a table per kernel of the first executable");
+  verb.option("--trace", arguments->trace,
+              "write what each worker did in the run of median duration: a trace for ui.perfetto.dev or "
+              "chrome://tracing (CPUs)");
   verb.flag("--json", arguments->json, "print the result as JSON");
   verb.option("--export-json", arguments->export_json, "write the same JSON into this file");
   verb.runs([arguments] {

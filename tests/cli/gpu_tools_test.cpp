@@ -78,6 +78,9 @@ TEST_F(GpuTools, TimesAreOfKernels) {
   EXPECT_EQ(run("bench --rounds 5 --profile " + path("m.so")), 0) << err_;
   EXPECT_TRUE(says("%memory")) << out_;
   EXPECT_TRUE(says("MatMul")) << out_;
+  expect_refused("bench --rounds 5 " + path("m.so") + " --trace " + path("trace.json"), 2,
+                 {"runs on a GPU", "what runs where"});
+  EXPECT_FALSE(files().contains("trace.json"));
   EXPECT_EQ(run("explain --run " + path("m.so")), 0) << err_;
   EXPECT_TRUE(says("run whole now: ")) << out_;
   EXPECT_TRUE(says("a GPU tells no time line")) << out_;

@@ -194,6 +194,37 @@ TEST_F(Report, ExplainWritesAPage) {
   EXPECT_NE(run("explain " + path("m.so") + " --json --html " + path("page.html")), 0);
 }
 
+TEST_F(Report, BenchWritesATrace) {
+  ASSERT_EQ(compile("net.onnx"), 0) << err_;
+  const std::string bench = "bench --rounds 5 " + path("m.so") + " --trace ";
+  ASSERT_EQ(run(bench + path("trace.json")), 0) << err_;
+  EXPECT_TRUE(says("open it in ui.perfetto.dev")) << out_;
+  const Json trace = Json::parse(read_file(path("trace.json")));
+  const Json steps = run_json("explain " + path("m.so"))["steps"];
+  std::map<int, double> ended;  // of each worker
+  std::set<int> workers, seen;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M" && event["name"] == "thread_name") workers.insert(event["tid"].get<int>());
+    if (event["ph"] != "X") continue;
+    const int worker = event["tid"];
+    EXPECT_TRUE(workers.contains(worker)) << event;
+    EXPECT_GE(event["ts"].get<double>(), ended[worker] - 0.001) << "a worker does one thing at a time";
+    ended[worker] = event["ts"].get<double>() + event["dur"].get<double>();
+    if (event["name"] == "copy outputs") continue;
+    const int step = event["args"]["step"];
+    seen.insert(step);
+    EXPECT_EQ(event["name"], steps.at(static_cast<size_t>(step))["label"]);
+    EXPECT_GT(event["args"]["step_bytes"], 0);
+  }
+  EXPECT_EQ(seen.size(), steps.size());
+
+  const std::string executable = read_file(path("m.so"));
+  expect_refused(bench + path("m.so"), 2, {"the executable", "the trace"});
+  EXPECT_EQ(read_file(path("m.so")), executable);
+  expect_refused(bench + path("no/trace.json"), 7, {path("no")});
+  expect_refused("bench --rounds 5 --shape batch=2 " + path("m.so"), 2, {"batch", "shapes are fixed"});
+}
+
 TEST_F(Report, ABudgetThatIsSpentAtOnceStillYieldsAPlan) {
   ASSERT_EQ(compile("net.onnx", "--no-profile-db --exhaustive --budget 0.001"), 0) << err_;
   EXPECT_TRUE(says("budget spent")) << out_;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "korch/base/error.h"
 #include "korch/base/interrupt.h"
 #include "korch/base/stopwatch.h"
 #include "korch/inspect/executable_inputs.h"
@@ -32,15 +33,6 @@ double plan_flops(const Plan& plan) {
   double flops = 0;
   for (const PlanStep& step : largest.steps) flops += plan.kernels[step.kernel].flops;
   return flops;
-}
-
-// Those that are the executable's: others may be of shapes that are fixed.
-std::map<std::string, int64_t> extents_of(const LoadedExecutable& executable,
-                                          const std::map<std::string, int64_t>& given) {
-  std::map<std::string, int64_t> result;
-  for (const OpenDimension& dimension : executable.dimensions())
-    if (const auto found = given.find(dimension.name); found != given.end()) result.insert(*found);
-  return result;
 }
 
 struct Contestant {
@@ -80,10 +72,26 @@ void load(Contestant& contestant, const Contestant& first, const BenchOptions& o
     contestant.inputs = has_inputs_of_first
                             ? first.inputs
                             : executable_inputs(*executable, options.seed, options.input_files,
-                                                extents_of(*executable, options.extents));
+                                                own_extents(*executable, options.extents));
     contestant.outputs = executable->allocate_outputs();
   }
   for (int run = 0; run < kWarmUpRuns; ++run) executable->run_into(contestant.inputs, contestant.outputs);
+}
+
+// Of one executable at least.
+void require_known_extents(const std::vector<Contestant>& contestants,
+                           const std::map<std::string, int64_t>& extents) {
+  for (const auto& [name, extent] : extents) {
+    std::string names;
+    for (const Contestant& contestant : contestants)
+      for (const OpenDimension& dimension : contestant.executable->dimensions()) {
+        if (dimension.name == name) return;
+        names += (names.empty() ? "" : ", ") + dimension.name;
+      }
+    throw Error(ErrorKind::usage,
+                fmt::format("no executable here has an open dimension '{}' ({})", name,
+                            names.empty() ? "all their shapes are fixed" : "there is " + names));
+  }
 }
 
 void run_round(std::vector<Contestant>& contestants, bool is_backwards) {
@@ -144,6 +152,7 @@ BenchResult bench(const std::vector<std::string>& executable_paths, const BenchO
       load(contestant, contestants[0], options);
       contestant.ratios.clear();
     }
+    require_known_extents(contestants, options.extents);
     do {
       throw_if_interrupted();
       run_round(contestants, /*is_backwards=*/(round + loading) % 2 == 0);
@@ -163,8 +172,8 @@ BenchResult bench(const std::vector<std::string>& executable_paths, const BenchO
 std::vector<StepProfile> profile_steps(const std::string& path, const BenchOptions& options) {
   LoadedExecutable executable(path, options.threads);
   const Plan plan = plan_from_json(executable.info().plan_json);
-  const std::vector<HostTensor> inputs =
-      executable_inputs(executable, options.seed, options.input_files, options.extents);
+  const std::vector<HostTensor> inputs = executable_inputs(executable, options.seed, options.input_files,
+                                                           own_extents(executable, options.extents));
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   std::vector<std::vector<double>> times(plan.steps.size());
   for (int i = 0; i < kWarmUpRuns; ++i) executable.run_into(inputs, outputs);

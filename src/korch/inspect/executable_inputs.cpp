@@ -78,6 +78,14 @@ void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>
 
 }  // namespace
 
+std::map<std::string, int64_t> own_extents(const LoadedExecutable& executable,
+                                           const std::map<std::string, int64_t>& extents) {
+  std::map<std::string, int64_t> own;
+  for (const OpenDimension& dimension : executable.dimensions())
+    if (const auto found = extents.find(dimension.name); found != extents.end()) own.insert(*found);
+  return own;
+}
+
 std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, uint64_t seed,
                                           const std::map<std::string, std::string>& files,
                                           const std::map<std::string, int64_t>& extents) {

@@ -17,4 +17,8 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
                                           const std::map<std::string, std::string>& files = {},
                                           const std::map<std::string, int64_t>& extents = {});
 
+// Those of `extents` that are the executable's: others may be of another one.
+std::map<std::string, int64_t> own_extents(const LoadedExecutable& executable,
+                                           const std::map<std::string, int64_t>& extents);
+
 }  // namespace korch

@@ -118,10 +118,11 @@ std::string describe_wait(const TimeLine& line, const Plan& plan, int worker, co
 
 }  // namespace
 
-TimeLine time_line(const std::string& path, const BenchOptions& options) {
-  LoadedExecutable executable(path, options.threads);
-  const std::vector<HostTensor> inputs =
-      executable_inputs(executable, options.seed, options.input_files, options.extents);
+TimeLine time_line(const std::string& path, const BenchOptions& options,
+                   std::optional<PlanSchedule> schedule) {
+  LoadedExecutable executable(path, options.threads, schedule);
+  const std::vector<HostTensor> inputs = executable_inputs(executable, options.seed, options.input_files,
+                                                           own_extents(executable, options.extents));
   std::vector<HostTensor> outputs = executable.allocate_outputs();
   executable.run_into(inputs, outputs);
   std::vector<TimeLine> lines;

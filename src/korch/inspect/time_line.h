@@ -1,6 +1,7 @@
 // Who ran what, and when: an executable's workers in one run.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct TimeLine {
   std::vector<TimeSpan> spans;  // by worker, then by time
 };
 
-// Of the run of median duration.
-TimeLine time_line(const std::string& executable, const BenchOptions& options);
+// Of the run of median duration. `schedule`: instead of the one that it was compiled with.
+TimeLine time_line(const std::string& executable, const BenchOptions& options,
+                   std::optional<PlanSchedule> schedule = {});
 
 // For `workers` a strip of `columns` characters each, the darker the busier; how much of the time each works
 // and waits, and the longest waits with the step that came before and after.
