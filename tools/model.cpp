@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "cli.h"
@@ -21,10 +22,13 @@ struct ModelArguments {
   bool list = false, json = false;
 };
 
-// $KORCH_MODELS, or where the program was built.
+// $KORCH_MODELS, or what was installed with the program, or the source that it was built from.
 std::string models_folder() {
-  const char* folder = std::getenv("KORCH_MODELS");
-  return folder != nullptr ? folder : KORCH_MODELS_DIR;
+  if (const char* folder = std::getenv("KORCH_MODELS")) return folder;
+  std::error_code none;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none),
+                              installed = program.parent_path().parent_path() / "share/korch/models";
+  return std::filesystem::is_directory(installed, none) ? installed.string() : KORCH_MODELS_DIR;
 }
 
 void print_list(const std::vector<std::string>& names, const char* key, const char* before_each, bool json) {

@@ -4,8 +4,8 @@
     y = executable(x)                      # NumPy, PyTorch, anything with DLPack
     executable.save("model.so")            # later: korch.load("model.so")
 
-Errors are subclasses of korch.Error. Running an executable needs the C library alone; compiling needs LLVM and
-clang 19 and a few libraries more, and says which is missing.
+Errors are subclasses of korch.Error. The package brings all that compiling needs; an executable needs the C library
+alone.
 """
 
 import atexit as _atexit

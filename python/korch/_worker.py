@@ -25,9 +25,7 @@ _KIND_OF_EXIT_CODE = {
     7: _errors.FileError,
     130: _errors.Interrupted,
 }
-_INSTALL = (
-    "apt install libclang-cpp19 libllvm19 libprotobuf-lite32 libopenblas0 libsqlite3-0 libfmt9 libxxhash0"
-)
+_INSTALL = "apt install libstdc++6 zlib1g"  # what the solver takes of the system; all else is in the wheel
 _PATIENCE_S = 5  # for the compiler to remove what it wrote
 
 
@@ -95,7 +93,7 @@ def _error(code: int, messages: str) -> _errors.Error:
     missing = re.search(r"error while loading shared libraries: (\S+?):", messages)
     if missing:
         return _errors.FileError(
-            f"korch.compile needs {missing[1]}, which this machine lacks; on Debian 12: {_INSTALL}"
+            f"korch.compile needs {missing[1]}, which this machine lacks; on Debian: {_INSTALL}"
         )
     # Libraries may print before it; the program's own message is last and may have several lines.
     message = messages[messages.find("korch: ") + len("korch: ") :].strip() if "korch: " in messages else ""
