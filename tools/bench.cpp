@@ -186,7 +186,9 @@ void add_bench_verb(CommandLine& command_line) {
               "one or more; the first is what the others are compared with")
       .required();
   verb.option("--rounds", arguments->options.rounds, "runs of each").between(5, 1000000).default_shown();
-  verb.option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds").default_shown();
+  verb.option("--max-seconds", arguments->options.max_seconds, "stop earlier than --rounds")
+      .positive()
+      .default_shown();
   arguments->options.loadings = 10;
   verb.option("--loadings", arguments->options.loadings, "the rounds are shared out over so many")
       .between(1, 1000)

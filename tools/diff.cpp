@@ -72,8 +72,8 @@ void run_diff(const DiffArguments& arguments) {
 void add_diff_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<DiffArguments>();
   Options verb = command_line.verb("diff", "two executables of one network: which kernels and times differ");
-  verb.option("a", arguments->a, "made by korch compile").required();
-  verb.option("b", arguments->b, "made by korch compile, too").required();
+  verb.option("first", arguments->a, "an executable, made by korch compile").required();
+  verb.option("second", arguments->b, "another one of the same network").required();
   verb.flag("--profile", arguments->profile,
             "run both and compare measured times, not what the plans predicted");
   verb.option("--threads", arguments->options.threads,

@@ -73,8 +73,8 @@ void add_equiv_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<EquivArguments>();
   Options verb =
       command_line.verb("equiv", "do two networks compute the same? by random tests over a finite field");
-  verb.option("a", arguments->a, "a network, an .onnx file").required();
-  verb.option("b", arguments->b, "another, with inputs and outputs of the same names").required();
+  verb.option("first", arguments->a, "a network, an .onnx file").required();
+  verb.option("second", arguments->b, "another, with inputs and outputs of the same names").required();
   verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
   verb.option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")
       .between(1, 10000)

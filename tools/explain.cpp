@@ -87,7 +87,8 @@ void add_explain_verb(CommandLine& command_line) {
   verb.option("executable", arguments->executable, "made by korch compile; its code is not run but by --run")
       .required();
   const Option kernel = verb.option("--kernel", arguments->options.kernel,
-                                    "one step alone: primitives, tensors, rejected alternatives");
+                                    "one step alone: primitives, tensors, rejected alternatives")
+                            .at_least(0);
   const Option json =
       verb.flag("--json", arguments->json, "print the plan, or with --kernel the step, as JSON");
   const Option html =

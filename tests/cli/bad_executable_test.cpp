@@ -49,12 +49,14 @@ class BadExecutable : public Cli {
 };
 
 TEST_F(BadExecutable, TextAndRandomBytes) {
-  expect_refused_by_all("", {"bad.so"});
-  expect_refused_by_all("hello", {"bad.so", "truncated"});
+  expect_refused_by_all("", {"bad.so", "it is empty"});
+  expect_refused_by_all("hello", {"bad.so", "not a shared library"});
   std::string random(10000, '\0');
   uint32_t state = 1;
   for (char& c : random) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-  expect_refused_by_all(random, {"not a 64-bit ELF file"});
+  expect_refused_by_all(random, {"not a shared library"});
+  expect_refused_by_all(read_file(path("m.onnx")), {"looks like an ONNX model", "korch compile"});
+  expect_refused_by_all("version https://git-lfs.github.com/spec/v1\n", {"git lfs pull"});
   expect_refused_by_all(good_.substr(0, 64) + random, {"bad.so"});
 }
 

@@ -29,6 +29,20 @@ TEST_F(BadModel, Files) {
   expect_model_refused("cut.onnx", 3, {});
   expect_model_refused("absent.onnx", 7, {"absent.onnx", "No such file"});
   expect_model_refused("tmp", 7, {"not a regular file"});
+  const std::pair<std::string, std::string> others[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"},
+      {"\n<!DOCTYPE html><html><body>404</body></html>", "web page"},
+      {std::string("PK\3\4") + std::string(100, '\0'), "torch.onnx.export"},
+      {std::string("\x1c\0\0\0TFL3", 8) + std::string(100, '\0'), "tf2onnx"},
+      {"\x7f"
+       "ELF" +
+           std::string(100, '\0'),
+       "shared library"},
+      {"", "it is empty"}};
+  for (const auto& [bytes, words] : others) {
+    write_file(path("other.onnx"), bytes);
+    expect_model_refused("other.onnx", 3, {"other.onnx", "not an ONNX model", words});
+  }
   write_file(path("huge.onnx"), "x");
   std::filesystem::resize_file(path("huge.onnx"), size_t{3} << 30);  // sparse
   expect_model_refused("huge.onnx", 3, {"2 GiB", "external data"});

@@ -40,7 +40,7 @@ TEST_F(Machine, MoreWorkersThanCanBeMeasuredAreRefusedByBothNumbers) {
   EXPECT_EQ(run(arguments + " --threads 1024 --no-measure --no-verify"), 0) << err_;
   EXPECT_TRUE(says("korch: warning: " + text_of(1024))) << err_;
   EXPECT_EQ(run(arguments + " --threads 1025 --no-measure"), 2) << err_;
-  EXPECT_TRUE(says("option threads: a whole number from 0 to 1024, not '1025'")) << err_;
+  EXPECT_TRUE(says("--threads: a whole number from 0 to 1024, not '1025'")) << err_;
 }
 
 TEST_F(Machine, AConvolutionRunsWithAnyNumberOfWorkers) {

@@ -42,5 +42,27 @@ TEST_F(OptionsOfCompile, UnknownOnesAreRefusedInTheTablesWords) {
   EXPECT_EQ(err_.find("no option"), std::string::npos) << err_;
 }
 
+class Usage : public Cli {};
+
+TEST_F(Usage, FaultsNameTheVerbAndWhatIsWanted) {
+  expect_refused("", 2, {"no verb is given", "korch --help tells more"});
+  expect_refused("compile", 2,
+                 {"compile: 'model' is missing: the network", "korch compile --help tells more"});
+  expect_refused("diff a.so", 2, {"diff: 'second' is missing: another one"});
+  expect_refused("fission m.onnx", 2, {"fission: '--output' is missing"});
+  expect_refused("run m.so --threads", 2, {"run: --threads wants a value"});
+  expect_refused("run m.so --seed abc", 2, {"run: --seed: a number, not 'abc'"});
+  expect_refused("run m.so other.so", 2, {"run: takes no further argument, but there is 'other.so'"});
+  expect_refused("bench m.so --schedule static", 2, {"--schedule: barrier or dynamic, not 'static'"});
+  expect_refused("bench m.so --schedule 1", 2, {"not '1'"});  // a word's number is no word
+  expect_refused("bench m.so --max-seconds -1", 2, {"--max-seconds: a number above 0, not '-1'"});
+  expect_refused("bench m.so --rounds x\x1b", 2, {"--rounds: a whole number from 5", "not 'x\\x1b'"});
+  expect_refused("explain m.so --kernel -5", 2, {"--kernel: a whole number of at least 0, not '-5'"});
+  expect_refused("kernel print", 2, {"kernel: 'files' is missing"});
+  expect_refused("kernel show m.tile", 2, {"action: diff, print, resources or run, not 'show'"});
+  expect_refused(compile_arguments("m.onnx", "--rule magic"), 2,
+                 {"no rewrite rule \"magic\"; there are", "layouts_cancel"});
+}
+
 }  // namespace
 }  // namespace korch

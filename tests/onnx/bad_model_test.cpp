@@ -304,7 +304,8 @@ TEST(BadInput, NamesThatNameNothingAreNoNames) {
     ASSERT_EQ(open.size(), 2u);
     EXPECT_EQ(open[0].most, 8);
     EXPECT_EQ(open[1].most, 6);
-    expect_refused(b, ErrorKind::usage, {"no such input or symbolic dimension"}, {{{name, {8}}}});
+    expect_refused(b, ErrorKind::usage, {"no such input or symbolic dimension", "it has the input"},
+                   {{{name, {8}}}});
     expect_refused(b, ErrorKind::invalid, {"--shape x=1x3x128x128"});
   }
 }

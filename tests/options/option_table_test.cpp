@@ -121,9 +121,9 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_EQ(o.seed, 7u);
   EXPECT_EQ(o.stop_after, "columns");
   EXPECT_EQ(failure(kProgram, "strategy", "published"),
-            "option strategy: optimal, greedy, unfused or random:SEED, not 'published'");
-  EXPECT_EQ(failure(kProgram, "threads", "1025"),
-            "option threads: a whole number from 0 to 1024, not '1025'");
+            "--strategy: optimal, greedy, unfused or random:SEED, not 'published'");
+  EXPECT_EQ(failure(kProgram, "threads", "1025"), "--threads: a whole number from 0 to 1024, not '1025'");
+  EXPECT_EQ(failure(kPython, "threads", "1025"), "option threads: a whole number from 0 to 1024, not '1025'");
 }
 
 // Everybody has the options of a compilation; what only some have is no option of the others.

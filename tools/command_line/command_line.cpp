@@ -1,9 +1,12 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <sstream>
 
+#include "korch/base/printable.h"
 #include "korch/options/option_table.h"
 
 namespace korch {
@@ -11,14 +14,32 @@ namespace {
 
 enum class Word : int {};  // CLI11 shows an enumeration's type
 
-CLI::Validator one_of_words(const std::map<std::string, int>& numbers) {
-  std::map<std::string, Word> words;
-  std::string names;
-  for (const auto& [name, number] : numbers) {
-    words[name] = Word{number};
-    names += (names.empty() ? "" : ",") + name;
+// Refuses others than these. --help lists them.
+CLI::Validator one_of_texts(const std::vector<std::string>& words) {
+  std::string wanted, listed;
+  for (const std::string& word : words) {
+    const char* before = wanted.empty() ? "" : &word == &words.back() ? " or " : ", ";
+    wanted += before + word;
+    listed += (listed.empty() ? "" : ",") + word;
   }
-  return CLI::CheckedTransformer(words).description("{" + names + "}");
+  const auto fault = [words, wanted](const std::string& text) {
+    const bool known = std::find(words.begin(), words.end(), text) != words.end();
+    return known ? "" : wanted + ", not '" + printable(text) + "'";
+  };
+  return CLI::Validator([fault](std::string& text) { return fault(text); }, "{" + listed + "}");
+}
+
+// The same, and puts a word's number in its place.
+CLI::Validator one_of_words(const std::map<std::string, int>& numbers) {
+  std::vector<std::string> words;
+  for (const auto& [word, number] : numbers) words.push_back(word);
+  CLI::Validator validator = one_of_texts(words);
+  const auto fault = validator;
+  return validator.operation([fault, numbers](std::string& text) {
+    std::string refusal = fault(text);
+    if (refusal.empty()) text = std::to_string(numbers.at(text));
+    return refusal;
+  });
 }
 
 OptionDescription describe(const CLI::Option& option) {
@@ -44,6 +65,40 @@ VerbDescription describe(const CLI::App& app) {
   return result;
 }
 
+// CLI11's words for a fault, in ours.
+std::string reworded(const CLI::App& verb, const std::string& text) {
+  const std::string missing = " is required", no_value = " missing",
+                    unread = "Could not convert: ", extra = " not expected: ";
+  const size_t wanted = text.find(": 1 required "), equal = text.find(" = "), more = text.find(extra);
+  if (text == "A subcommand is required") return "no verb is given";
+  if (text.ends_with(missing)) {
+    const std::string name = text.substr(0, text.size() - missing.size());
+    const CLI::Option* option = verb.get_option_no_throw(name);
+    return "'" + name + "' is missing" + (option == nullptr ? "" : ": " + option->get_description());
+  }
+  if (text.ends_with(no_value) && wanted != std::string::npos)
+    return text.substr(0, wanted) + " wants a value";
+  if (text.starts_with(unread) && equal != std::string::npos)
+    return text.substr(unread.size(), equal - unread.size()) + ": a number, not '" + text.substr(equal + 3) +
+           "'";
+  if (more != std::string::npos)
+    return "takes no further argument, but there is '" + text.substr(more + extra.size()) + "'";
+  return text;
+}
+
+// What is wrong with what was given, and of which verb.
+std::string fault_text(const CLI::App* program, const CLI::Error& error) {
+  const std::vector<CLI::App*> verbs = program->get_subcommands();
+  const CLI::App& verb = verbs.empty() ? *program : *verbs[0];
+  std::string call = program->get_name(), text = call.empty() ? "" : call + ": ";
+  if (!verbs.empty()) {
+    call += " " + verb.get_name();
+    text += verb.get_name() + ": ";
+  }
+  return text + printable(reworded(verb, error.what())) + "\n" + call + (call.empty() ? "" : " ") +
+         "--help tells more.\n";
+}
+
 }  // namespace
 
 Option Option::required() {
@@ -64,13 +119,35 @@ Option Option::default_text(const std::string& text) {
 Option Option::between(int least, int most) {
   const std::string wanted = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
   option_->check([=, range = CLI::Range(least, most)](const std::string& text) {
-    return range(text).empty() ? "" : wanted + ", not '" + text + "'";
+    return range(text).empty() ? "" : wanted + ", not '" + printable(text) + "'";
+  });
+  return *this;
+}
+
+Option Option::at_least(int least) {
+  option_->check([=](const std::string& text) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole && number >= least
+               ? ""
+               : "a whole number of at least " + std::to_string(least) + ", not '" + printable(text) + "'";
+  });
+  return *this;
+}
+
+Option Option::positive() {
+  option_->check([](const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool read = error == std::errc() && end == text.data() + text.size();
+    return read && number > 0 ? "" : "a number above 0, not '" + printable(text) + "'";
   });
   return *this;
 }
 
 Option Option::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
+  option_->check(one_of_texts(words));
   return *this;
 }
 
@@ -177,7 +254,9 @@ std::vector<std::string> OptionDescription::choices() const {
 }
 
 CommandLine::CommandLine(const std::string& text, const std::string& name)
-    : CommandLine(std::make_unique<CLI::App>(text, name)) {}
+    : CommandLine(std::make_unique<CLI::App>(text, name)) {
+  app().failure_message(fault_text);
+}
 
 CommandLine::CommandLine(std::unique_ptr<CLI::App> app) : Options(app.get()), owned_(std::move(app)) {}
 

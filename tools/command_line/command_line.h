@@ -27,6 +27,8 @@ class Option {
   Option default_shown();  // in --help, as it is now
   Option default_text(const std::string& text);
   Option between(int least, int most);
+  Option at_least(int least);
+  Option positive();
   Option one_of(const std::vector<std::string>& words);
   Option type(const std::string& name);  // as --help shows it
   Option excludes(Option other);

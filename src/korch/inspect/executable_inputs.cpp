@@ -20,14 +20,22 @@ std::string list_of(const std::vector<PlanIo>& inputs) {
   return text;
 }
 
+std::string listed(const std::vector<OpenDimension>& open) {
+  if (open.empty()) return "all its shapes are fixed";
+  std::string text;
+  for (const OpenDimension& d : open)
+    text += fmt::format("{}{} ({} to {})", text.empty() ? "it has " : ", ", d.name, d.least, d.most);
+  return text;
+}
+
 void require_dimensions(const LoadedExecutable& executable, const std::map<std::string, int64_t>& extents) {
   for (const auto& [name, extent] : extents) {
     const std::vector<OpenDimension>& open = executable.dimensions();
     const auto found =
         std::find_if(open.begin(), open.end(), [&](const OpenDimension& d) { return d.name == name; });
     if (found == open.end())
-      throw Error(ErrorKind::usage,
-                  fmt::format("'{}' has no open dimension '{}'", executable.info().path, name));
+      throw Error(ErrorKind::usage, fmt::format("'{}' has no open dimension '{}'; {}", executable.info().path,
+                                                name, listed(open)));
     if (extent < found->least || extent > found->most)
       throw Error(ErrorKind::usage,
                   fmt::format("{} is {} to {}, not {}", name, found->least, found->most, extent));

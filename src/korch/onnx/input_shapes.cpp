@@ -37,6 +37,24 @@ std::string extents_text(int64_t least, int64_t most) {
   return least == most ? std::to_string(most) : fmt::format("{}..{}", least, most);
 }
 
+// "it has the inputs a, b and the symbolic dimension n": what can be given a shape. Not more than a screen.
+std::string shaped_names(const std::vector<std::string>& inputs, std::set<std::string> symbols) {
+  symbols.erase("");  // of dimensions without a name
+  constexpr size_t kMostNames = 20;
+  const auto list = [](const char* what, const auto& names) {
+    std::string text = fmt::format("{}{}", what, names.size() == 1 ? "" : "s");
+    size_t count = 0;
+    for (const std::string& name : names) {
+      if (++count > kMostNames) return fmt::format("{} and {} more", text, names.size() - kMostNames);
+      text += fmt::format("{}{}", count == 1 ? " " : ", ", quoted_name(name));
+    }
+    return text;
+  };
+  std::string text = inputs.empty() ? "it has no input" : "it has the " + list("input", inputs);
+  if (!symbols.empty()) text += " and the " + list("symbolic dimension", symbols);
+  return text;
+}
+
 }  // namespace
 
 bool is_open(const proto::TensorShapeProto::Dimension& dimension) {
@@ -62,11 +80,14 @@ InputShapes::InputShapes(const proto::GraphProto& graph, const std::set<std::str
     KORCH_ASSERT(given.least.size() == most.size(), "least extents beside the largest");
     const auto input = inputs.find(name);
     const bool is_input = input != inputs.end(), is_symbol = !name.empty() && symbols.contains(name);
-    if (!is_input && !is_symbol)
+    if (!is_input && !is_symbol) {
+      std::vector<std::string> names;
+      for (const auto& [known, shape] : inputs) names.push_back(known);
       throw Error(
           ErrorKind::usage,
-          fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension",
-                      quoted_name(name)));
+          fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension; {}",
+                      quoted_name(name), shaped_names(names, symbols)));
+    }
     if (is_input && is_symbol && most.size() == 1 && !is_told_apart(input->second, name))
       throw Error(
           ErrorKind::usage,

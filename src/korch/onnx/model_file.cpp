@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "korch/base/error.h"
+#include "korch/base/file_kind.h"
 #include "korch/base/files.h"
 #include "korch/base/printable.h"
 
@@ -49,11 +50,15 @@ proto::ModelProto parse_model(std::string_view bytes, const std::string& what) {
             "as external data",
             what, bytes.size()));
   proto::ModelProto model;
-  if (bytes.empty() || !parse(bytes, model))
+  if (bytes.empty() || !parse(bytes, model)) {
+    const std::string kind = kind_of_file(bytes);
     throw Error(
         ErrorKind::invalid,
-        fmt::format("{} is not an ONNX model, or is truncated, or nests graphs more than {} levels deep",
-                    what, kMostCounted));
+        fmt::format("{} is not an ONNX model{}", what,
+                    kind.empty() ? fmt::format(", or is truncated, or nests graphs more than {} levels deep",
+                                               kMostCounted)
+                                 : ": " + kind));
+  }
   if (const int levels = levels_in(model.graph()); levels > kMostNested)
     throw Error(ErrorKind::unsupported,
                 fmt::format("{} nests graphs too deeply: {} levels; korch reads up to {}", what, levels,

@@ -294,8 +294,9 @@ void set_option(UserOptions& options, unsigned users, const std::string& name, c
     known.push_back(slot.row.name);
     if (slot.row.name != name) continue;
     if (slot.set(value)) return;
+    const std::string spelled = users == kProgram ? slot.row.program_name : "option " + name;
     throw Error(ErrorKind::usage,
-                fmt::format("option {}: {}, not '{}'", name, wanted(slot.row), printable(value)));
+                fmt::format("{}: {}, not '{}'", spelled, wanted(slot.row), printable(value)));
   }
   throw Error(ErrorKind::usage, no_option_text(name, known));
 }

@@ -5,13 +5,22 @@
 #include <cstring>
 
 #include "korch/base/error.h"
+#include "korch/base/file_kind.h"
 
 namespace korch {
 
 ElfFile::ElfFile(const std::string& path) : path_(path), file_(path) {
+  if (!file_.view().starts_with(ELFMAG)) {
+    const std::string kind = kind_of_file(file_.view());
+    if (!kind.empty()) refuse(kind);
+    // Of a model in protobuf's encoding the version comes first: field 1, a small number.
+    const std::string_view head = file_.view().substr(0, 2);
+    const bool is_model = head.size() == 2 && head[0] == 8 && head[1] > 0 && head[1] < 32;
+    refuse(is_model ? "it looks like an ONNX model, of which korch compile makes an executable"
+                    : "it is not a shared library");
+  }
   header_ = record<Elf64_Ehdr>(0);
-  if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 || header_.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header_.e_ident[EI_DATA] != ELFDATA2LSB)
+  if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)
     refuse("it is not a 64-bit ELF file");
   if (header_.e_machine != EM_X86_64) refuse("it is for another kind of CPU");
   if (header_.e_type != ET_DYN) refuse("it is not a shared library");

@@ -22,7 +22,10 @@ std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options,
   for (const std::string& name : options.only) {
     const bool known =
         std::any_of(rules.begin(), rules.end(), [&](const RewriteRule& rule) { return rule.name == name; });
-    if (!known) throw Error(ErrorKind::usage, fmt::format("there is no rewrite rule \"{}\"", name));
+    if (known) continue;
+    std::string names;
+    for (const RewriteRule& rule : rules) names += fmt::format("{}{}", names.empty() ? "" : ", ", rule.name);
+    throw Error(ErrorKind::usage, fmt::format("there is no rewrite rule \"{}\"; there are {}", name, names));
   }
   std::vector<const RewriteRule*> wanted;
   for (const RewriteRule& rule : rules)
