@@ -40,6 +40,19 @@ TEST(ReportData, EdgesLeadFromMakersThroughViewsToReaders) {
   EXPECT_EQ(edges, expected);
 }
 
+// They are no inputs and outputs of the network, and the page has no place for them.
+TEST(ReportData, NoEdgesLeadFromAndToExtents) {
+  Plan plan = small_plan();
+  PlanTensor extent = plan.tensors[0];
+  extent.index = 1;
+  plan.tensors.push_back(extent);
+  plan.steps[0].inputs.push_back(static_cast<int>(plan.tensors.size()) - 1);
+  extent.role = TensorRole::output;
+  extent.alias_of = static_cast<int>(plan.tensors.size()) - 1;
+  plan.tensors.push_back(extent);
+  EXPECT_EQ(data_of(plan)["edges"], data_of(small_plan())["edges"]);
+}
+
 TEST(ReportData, TimeIsSharedOutByWork) {
   const Json data = data_of(small_plan());
   EXPECT_NEAR(us_of(data["by_operator"], "Conv"), 45, 1e-9);       // 3/4 of 60
@@ -101,6 +114,20 @@ TEST(ReportData, WhatTheArenaHoldsAtEachStep) {
   EXPECT_EQ(memory["arena_bytes"], 400);
   EXPECT_EQ(memory["weights_bytes"], 1000);
   EXPECT_EQ(memory["buffers"][1], Json({4, 1, 2, 50, 100}));
+}
+
+TEST(ReportData, StepsOfSeveralPlansAreToldApart) {
+  Plan plan = small_plan();
+  EXPECT_TRUE(data_of(plan)["shape_plans"].empty());
+  plan.dimensions = {{"n", 1, 8, {}}, {"m", 2, 4, {}}};
+  plan.shape_plans.resize(2);
+  plan.shape_plans[0].end_step = plan.shape_plans[1].first_step = 2;
+  plan.shape_plans[1].end_step = 3;
+  plan.shape_plans[0].bounds = {8, 4};
+  plan.shape_plans[1].bounds = {1, 4};
+  const Json parts = data_of(plan)["shape_plans"];
+  EXPECT_EQ(parts[0], Json({{"bounds", "n up to 8, m up to 4"}, {"first_step", 0}, {"end_step", 2}}));
+  EXPECT_EQ(parts[1], Json({{"bounds", "n up to 1, m up to 4"}, {"first_step", 2}, {"end_step", 3}}));
 }
 
 TEST(ReportData, LayoutsAndFamiliesThatThePlanNamesAreExplained) {

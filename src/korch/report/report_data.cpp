@@ -112,11 +112,21 @@ class Report {
                  {"device", Json::parse(to_text(r.device))},
                  {"peaks_are", r.peaks_are},
                  {"doubts", r.doubts},
+                 {"shape_plans", Json::array()},
                  {"inputs", Json::array()},
                  {"outputs", Json::array()}};
+    for (const ShapePlan& part : plan_.shape_plans) json["shape_plans"].push_back(shape_plan(part));
     for (const PlanIo& io : plan_.inputs) json["inputs"].push_back(io.name);
     for (const PlanIo& io : plan_.outputs) json["outputs"].push_back(io.name);
     return json;
+  }
+
+  // Which shapes it is for, and its steps, up to the one before end_step.
+  Json shape_plan(const ShapePlan& part) const {
+    std::string bounds;
+    for (size_t d = 0; d < std::min(part.bounds.size(), plan_.dimensions.size()); ++d)
+      bounds += (d == 0 ? "" : ", ") + plan_.dimensions[d].name + " up to " + std::to_string(part.bounds[d]);
+    return {{"bounds", bounds}, {"first_step", part.first_step}, {"end_step", part.end_step}};
   }
 
   Json tensors() const {
@@ -233,13 +243,15 @@ class Report {
     return others;
   }
 
-  // "sN" the step that made a tensor, or what it is a view of; "iN" an input; "" a constant.
+  // "sN" the step that made a tensor, or what it is a view of; "iN" an input; "" a constant, or the extent of
+  // an input.
   std::string origin(int tensor) const {
     while (true) {
       const auto made = maker_.find(tensor);
       if (made != maker_.end()) return "s" + std::to_string(made->second);
       const PlanTensor& t = plan_.tensors[static_cast<size_t>(tensor)];
-      if (t.role == TensorRole::input) return "i" + std::to_string(t.index);
+      if (t.role == TensorRole::input)
+        return t.index < static_cast<int>(plan_.inputs.size()) ? "i" + std::to_string(t.index) : "";
       if (t.alias_of < 0 || t.alias_of >= tensor) return "";
       tensor = t.alias_of;
     }
@@ -258,7 +270,8 @@ class Report {
       for (int tensor : read) add(tensor, "s" + std::to_string(s));
     }
     for (size_t t = 0; t < plan_.tensors.size(); ++t)
-      if (plan_.tensors[t].role == TensorRole::output)
+      if (plan_.tensors[t].role == TensorRole::output &&
+          plan_.tensors[t].index < static_cast<int>(plan_.outputs.size()))
         add(static_cast<int>(t), "o" + std::to_string(plan_.tensors[t].index));
     return json;
   }

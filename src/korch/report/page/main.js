@@ -73,7 +73,7 @@ const accuracyTexts = {
 function showFacts(plan) {
   document.title = `${plan.model} · korch report`;
   document.getElementById("model").textContent = plan.model;
-  const facts = [explained(`${plan.steps.length} steps`, "kernels that a run executes, in this order")];
+  const facts = [explained(stepsText(plan), ...stepsMeaning(plan))];
   if (plan.wasRun) facts.push(explained(`${timeText(plan.total)} run step by step`, "the sum of the steps' times, in runs that wait behind each step"));
   else if (plan.allMeasured) facts.push(explained(`${timeText(plan.predicted_us)} predicted`, "the sum of the times of all kernels, each measured alone"));
   else facts.push(explained(`${timeText(plan.predicted_us)} predicted`, plan.timeKind));

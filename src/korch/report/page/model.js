@@ -160,6 +160,18 @@ function familyText(plan, step) {
   return family === null ? [] : [family.what];
 }
 
+// "38 steps", or of several plans how many; and what a run does with them.
+function stepsText(plan) {
+  const steps = `${plan.steps.length} ${plan.steps.length === 1 ? "step" : "steps"}`;
+  return plan.shape_plans.length < 2 ? steps : `${steps} in ${plan.shape_plans.length} plans`;
+}
+
+function stepsMeaning(plan) {
+  if (plan.shape_plans.length < 2) return ["kernels that a run executes, in this order"];
+  const parts = plan.shape_plans.map((part) => `#${part.first_step} to #${part.end_step - 1}: ${part.bounds}`);
+  return ["a run executes the steps of one plan, by its shapes", ...parts];
+}
+
 function stepTip(plan, step) {
   return [
     clipped(step.title, 90),

@@ -17,8 +17,9 @@ function makeTimeline(plan, app) {
   });
   const workers = plan.workers ? "; what each worker (w) did in one run, with gaps where it waited" : "";
   const note = plan.wasRun ? `${plan.timeKind} (run), and each kernel alone while compiling (alone)${workers}` : plan.timeKind;
+  const several = plan.shape_plans.length < 2 ? "" : ` Here are all plans; ${stepsMeaning(plan).join("; ")}.`;
   section.append(
-    element("p", "note", `${plan.steps.length} steps, ${timeText(plan.total)}: ${note}. Wheel or pinch to zoom, drag to move.`),
+    element("p", "note", `${stepsText(plan)}, ${timeText(plan.total)}: ${note}.${several} Wheel or pinch to zoom, drag to move.`),
     element("div", "chart"),
     element("div", "legend"),
     stepTable(plan, app),
@@ -95,8 +96,8 @@ function stepTable(plan, app) {
     { title: "time", className: "number", key: (step) => step.time, cell: (step) => timeText(step.time), tip: plan.timeKind },
     { title: "share", className: "number", key: (step) => step.time, cell: (step) => percentText(step.time / plan.total), tip: "of the time of all steps" },
     { title: "", className: "bar", key: null, cell: bar },
-    { title: "flop/s", className: "number wide-only", key: flops, cell: (step) => (step.flops > 0 ? rateText(flops(step), "flop/s") : ""), tip: "floating-point operations in a second" },
-    { title: "B/s", className: "number wide-only", key: bytes, cell: (step) => (step.bytes > 0 ? rateText(bytes(step), "B/s") : ""), tip: "bytes that it must read and write, in a second" },
+    { title: "flop/s", className: "number wide-only", key: flops, cell: (step) => (flops(step) > 0 ? rateText(flops(step), "flop/s") : ""), tip: "floating-point operations in a second" },
+    { title: "B/s", className: "number wide-only", key: bytes, cell: (step) => (bytes(step) > 0 ? rateText(bytes(step), "B/s") : ""), tip: "bytes that it must read and write, in a second" },
     { title: "kernel", className: "kernel", key: (step) => step.label, cell: (step) => element("b", "", clipped(shortLabel(step.label), 80)), tip: "the operators that it computes together" },
     { title: "implementation", className: "how", key: (step) => step.implementation, cell: (step) => implementationText(plan, step.implementation), tip: "the family of kernels, its numbers, and the layouts in memory of what is read -> written" },
     {
