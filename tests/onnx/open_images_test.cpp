@@ -112,9 +112,20 @@ TEST(OpenImages, AutoPad) {
   // All of it is behind, as long as an extent takes any.
   expect_same_at_all_sizes({"pairs", build("SAME_UPPER", {2, 2}, 2), 1});
   expect_same_at_all_sizes({"every third", build("SAME_LOWER", {1, 1}, 3), 1});
-  const ImageNetwork differs{"it", build("SAME_UPPER", {3, 3}, 2)};
-  expect_error([&] { import_onnx_bytes(model_of(differs).bytes(), open_from(3)); }, ErrorKind::unsupported,
-               {"\"it\" (Conv)", "auto_pad", "export the model with pads"});
+  // As many in front as the extent says.
+  for (const std::string mode : {"SAME_UPPER", "SAME_LOWER"})
+    for (int64_t stride : {2, 3})
+      expect_same_at_all_sizes({mode + " by steps", build(mode, {3, 4}, stride), 1});
+}
+
+TEST(OpenImages, AutoPadOfPooling) {
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"})
+    for (const std::string mode : {"SAME_UPPER", "SAME_LOWER"}) {
+      const auto build = [=](ModelBuilder& b) {
+        set_attribute(windows(b, op, {3, 4}, {2, 3}, {}), "auto_pad", mode);
+      };
+      expect_same_at_all_sizes({op + mode, build, 1});
+    }
 }
 
 TEST(OpenImages, TransposedConvolutions) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "engines.h"
 
 namespace korch {
 
@@ -17,6 +18,7 @@ struct OpenAxesScore {
 
 // Opens each axis of each input that is read in a run, for 1 up to twice its extent: alone, and if that is
 // refused together with all axes of its extent.
-void open_axes(const OnnxCase& c, OpenAxesScore& score);
+// Runs are the interpreter's; of one axis in `one_in` also `engine`'s, if there is one.
+void open_axes(const OnnxCase& c, OpenAxesScore& score, const Engine* engine, int one_in);
 
 }  // namespace korch

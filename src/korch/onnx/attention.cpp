@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/regrouped.h"
 
 namespace korch::onnx {
 namespace {
@@ -37,6 +38,7 @@ struct Heads {
   }
   Term shared(const Term& x) const { return is_open && each > 1 ? insert_axis(x, 2) : x; }
   Term apart(const Term& x, const Term& queries) const {
+    if (each == 1) return x;
     return reshape(x, {x.extent(0), shared_heads * each, queries.extent(2), x.shape().back()});
   }
 };
@@ -52,7 +54,8 @@ AttentionResult attend(const AttentionTerms& terms) {
     n.invalid(fmt::format("queries {}, keys {} and values {} do not agree", to_string(q.operand()->type),
                           to_string(k.operand()->type), to_string(v.operand()->type)));
   for (const Term& each : {q, k}) {
-    n.require_known(each, 1, "the number of heads");
+    const bool both = heads == kv_heads && extent_of(q, 1) != nullptr && extent_of(k, 1) != nullptr;
+    if (!both) n.require_known(each, 1, "the number of heads");
     n.require_known(each, 3, "the size of a head");
   }
   const Heads grouped{kv_heads, heads / kv_heads, is_bounded(q)};
@@ -76,10 +79,18 @@ AttentionResult attend(const AttentionTerms& terms) {
 
 Term split_heads(const Term& x, int64_t heads) {
   NodeImport& n = x.node();
-  if (x.rank() == 3) n.require_known(x, 2, "the size of the heads together");
   if (x.rank() != 3 || heads < 1 || x.extent(2) % heads != 0)
     n.invalid(fmt::format("{} does not divide into {} heads", to_string(x.operand()->type), heads));
-  return transpose(reshape(x, {x.extent(0), x.extent(1), heads, x.extent(2) / heads}), {0, 2, 1, 3});
+  const int64_t size = x.extent(2) / heads;
+  if (const Operand all = extent_of(x, 2)) {
+    const Term each = Term(n, all) / static_cast<double>(heads);
+    n.builder().note_meeting(each * static_cast<double>(heads), all, n.origin(), each);
+    each.operand()->upper = size;
+    const Term split = regrouped(
+        x, {{x.extent(0), extent_of(x, 0)}, {x.extent(1), extent_of(x, 1)}, {heads, nullptr}, {size, each}});
+    return transpose(split, {0, 2, 1, 3});
+  }
+  return transpose(reshape(x, {x.extent(0), x.extent(1), heads, size}), {0, 2, 1, 3});
 }
 
 Term join_heads(const Term& x) {

@@ -17,7 +17,7 @@ namespace korch::onnx {
 namespace {
 
 // Whose rules take the extents of what they read for numbers.
-constexpr const char* kTakesNumbers = "LinearAttention MaxUnpool Col2Im TfIdfVectorizer MoE SwiGLU";
+constexpr const char* kTakesNumbers = "MaxUnpool Col2Im MoE SwiGLU";
 
 class Bounded : BoundsEmitter {
  public:
@@ -90,6 +90,12 @@ class Bounded : BoundsEmitter {
     const Operand result = emit(Op::Gather, AxisAttrs{axis}, {operand, at});
     result->extents = operand->extents;
     return without_extent(result, axis);
+  }
+
+  void meet_number(Operand& operand, int64_t axis, const Operand& other, int64_t other_axis) {
+    const int64_t number = other->shape()[static_cast<size_t>(other_axis)];
+    if (extent_of(operand, axis) != nullptr && extent_of(other, other_axis) == nullptr && number != 1)
+      operand = of_known_extent(operand, axis, number);
   }
 
   static Operand without_extent(const Operand& operand, int64_t axis) {
@@ -479,10 +485,13 @@ class Bounded : BoundsEmitter {
     inputs[1] = masked_by_zero(b, sum_b);
     note_meeting(a, sum_a, b, sum_b);
     const int64_t rank = std::max(a->rank(), b->rank());
-    for (int64_t i = 3; i <= std::min(a->rank(), b->rank()); ++i)
+    for (int64_t i = 3; i <= std::min(a->rank(), b->rank()); ++i) {
       note_meeting(a, a->rank() - i, b, b->rank() - i);
+      meet_number(inputs[0], a->rank() - i, b, b->rank() - i);
+      meet_number(inputs[1], b->rank() - i, a, a->rank() - i);
+    }
     std::vector<Operand> extents(static_cast<size_t>(rank));
-    for (const Operand& operand : {a, b})
+    for (const Operand& operand : {inputs[0], inputs[1]})
       for (int64_t axis = 0; axis + 2 < operand->rank(); ++axis) {
         Operand& extent = extents[static_cast<size_t>(axis + rank - operand->rank())];
         if (extent == nullptr) extent = extent_of(operand, axis);

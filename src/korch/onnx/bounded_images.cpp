@@ -65,11 +65,13 @@ class BoundedImages : BoundsEmitter {
   }
   // Of a convolution whose weights and data have open channels; or where channels are by themselves.
   void require_channels() {
-    const bool is_conv = op_ == Op::Conv && attrs<ConvAttrs>().group == 1;
+    const bool is_conv = (op_ == Op::Conv || op_ == Op::ConvTranspose) && attrs<ConvAttrs>().group == 1;
     for (size_t i = 1; i < inputs_.size(); ++i)
-      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis)
-        if (extent_of(inputs_[i], axis) != nullptr && op_ != Op::BatchNormalization && (!is_conv || axis > 1))
-          unsupported("its parameters");
+      for (int64_t axis = 0; axis < inputs_[i]->rank(); ++axis) {
+        const bool takes =
+            op_ == Op::BatchNormalization || (is_conv && axis < 2) || (op_ == Op::ConvTranspose && axis > 1);
+        if (extent_of(inputs_[i], axis) != nullptr && !takes) unsupported("its parameters");
+      }
     const bool are_alone = op_ == Op::WindowSum || op_ == Op::WindowMax || op_ == Op::AveragePool ||
                            op_ == Op::LRN || op_ == Op::BatchNormalization || op_ == Op::Resize || is_conv;
     if (!are_alone && extent_of(x(), 1) != nullptr) unsupported("the axis of channels");
@@ -153,12 +155,22 @@ class BoundedImages : BoundsEmitter {
   std::vector<Operand> conv_transpose() {
     const auto& conv = attrs<ConvAttrs>();
     std::vector<Window> windows = convolution();
-    std::vector<Operand> inputs = inputs_, extents = {extent_of(x(), 0), nullptr};
+    note_meeting(x(), 1, inputs_[1], 0);
+    std::vector<Operand> inputs = inputs_, extents = {extent_of(x(), 0), extent_of(inputs_[1], 1)};
+    inputs[0] = masked_by_zero(inputs[0], 1);
+    inputs[1] = masked_by_zero(inputs[1], 0);
     for (size_t i = 0; i < windows.size(); ++i) {
       const Window& window = windows[i];
+      const auto axis = static_cast<int64_t>(i) + 2;
       const Operand extent = spatial_extent(i);
       const int64_t behind = window.span + conv.output_padding[i] - window.after;
       extents.push_back(extent);
+      if (const Operand taps = extent_of(inputs_[1], axis)) {
+        inputs[0] = masked_by_zero(inputs[0], axis);
+        inputs[1] = masked_by_zero(inputs[1], axis);
+        extents.back() = reach(length(x(), axis), taps, window, conv.output_padding[i], i);
+        continue;
+      }
       if (extent == nullptr) continue;
       const int64_t surplus = behind - window.before - window.stride;
       require_least(extent, (window.stride - surplus) / window.stride,
@@ -167,6 +179,23 @@ class BoundedImages : BoundsEmitter {
       extents[i + 2] = affine(extent, window.stride, surplus, 1, spatial_bound(i) * window.stride + surplus);
     }
     return with(inputs, extents);
+  }
+
+  // What elements of a transposed convolution reach, with as many taps as a run says.
+  Operand reach(const Operand& count, const Operand& taps, const Window& window, int64_t more, size_t i) {
+    const int64_t surplus = 1 - window.stride - window.dilation + more - window.before - window.after;
+    const int64_t shortest = window.stride * least(count) + window.dilation * least(taps) + surplus;
+    if (shortest < 1)
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "axis {} of its result can be as short as {}: give a range of extents that begins higher",
+              i + 2, shortest));
+    const int64_t upper = window.stride * spatial_bound(i) + window.dilation * window.taps + surplus;
+    const Operand elements = affine(count, window.stride, surplus, 1, upper);
+    const Operand result = emit(Op::Add, NoAttrs{}, {elements, affine(taps, window.dilation, 0, 1, upper)});
+    result->upper = upper;
+    return result;
   }
 
   // How many of a window's taps lie within the data: of each of `windows` along the axis.

@@ -84,8 +84,11 @@ class GraphBuilder {
   // An upper bound of how much one extent exceeds another, if one is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // Notes that the operator that is being emitted joins these two extents (meeting_extents.h).
-  void note_meeting(const Operand& a, const Operand& b, const std::string& origin) {
-    if (const ValueId x = value(a), y = value(b); x != y) meeting_.push_back({x, y, origin, bodies_ == 0});
+  // `result`: what is right then alone; null: what is emitted.
+  void note_meeting(const Operand& a, const Operand& b, const std::string& origin,
+                    const Operand& result = nullptr) {
+    if (const ValueId x = value(a), y = value(b); x != y)
+      meeting_.push_back({x, y, origin, bodies_ == 0, result == nullptr ? kNoId : value(result)});
   }
   void warn(const std::string& text) { warnings_.push_back(text); }
   const std::vector<std::string>& warnings() const { return warnings_; }

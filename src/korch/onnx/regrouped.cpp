@@ -1,6 +1,8 @@
 #include "korch/onnx/regrouped.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "korch/onnx/bounded.h"
 
@@ -59,11 +61,10 @@ bool is_same(const Graph& graph, ValueId a, ValueId b, int depth) {
   return true;
 }
 
-// Takes the factors of the one out of the other's; false where they are no part of these.
-bool divide(const Graph& graph, Factors* all, const Factors& by) {
+// Takes the factors of the one out of the other's, but for the numbers; false where they are no part of
+// these.
+bool divide_values(const Graph& graph, Factors* all, const Factors& by) {
   constexpr int kDepth = 12;
-  if (by.number == 0 || all->number % by.number != 0) return false;
-  all->number /= by.number;
   for (ValueId value : by.values) {
     const auto same = std::find_if(all->values.begin(), all->values.end(),
                                    [&](ValueId other) { return is_same(graph, value, other, kDepth); });
@@ -71,6 +72,12 @@ bool divide(const Graph& graph, Factors* all, const Factors& by) {
     all->values.erase(same);
   }
   return true;
+}
+
+bool divide(const Graph& graph, Factors* all, const Factors& by) {
+  if (by.number == 0 || all->number % by.number != 0) return false;
+  all->number /= by.number;
+  return divide_values(graph, all, by);
 }
 
 bool is_same(const Graph& graph, ValueId a, ValueId b) {
@@ -105,7 +112,9 @@ std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& targ
     if (!add(extent_of(x, axis), x.extent(axis), &all)) return std::nullopt;
   for (const Extent& extent : target)
     if (extent.bound != -1 && !add(extent.counted, extent.bound, &others)) return std::nullopt;
-  if (!divide(graph, &all, others)) return std::nullopt;
+  if (others.number == 0 || !divide_values(graph, &all, others)) return std::nullopt;
+  const int64_t common = std::gcd(all.number, others.number), by = others.number / common;
+  all.number /= common;
   double bound = static_cast<double>(all.number);
   Term product = integer(n, all.number);
   for (ValueId value : all.values) {
@@ -115,7 +124,14 @@ std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& targ
     bound *= n.range(factor).high;
     product = product * reshape({n, factor}, {});
   }
+  bound = std::floor(bound / static_cast<double>(by));
   if (!(bound >= 0 && bound <= static_cast<double>(x.operand()->type.elements()))) return std::nullopt;
+  if (by != 1) {  // of whatever extents divide: others are noted
+    if (all.values.empty()) return std::nullopt;
+    const Term whole = product;
+    product = whole / static_cast<double>(by);
+    n.builder().note_meeting(product * static_cast<double>(by), whole, n.origin(), product);
+  }
   if (all.values.empty()) return Extent{all.number, nullptr};
   const Operand counted = product;
   counted->upper = static_cast<int64_t>(bound);

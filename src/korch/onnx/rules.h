@@ -70,13 +70,26 @@ const RuleRow* find_rule(const std::string& domain, const std::string& op_type);
 
 // What several families share.
 
+class Term;
+
 // The windows of a convolution or pooling along its spatial axes, with auto_pad resolved.
 struct Windows {
   std::vector<int64_t> strides, dilations, pads_before, pads_after;
+  // Per spatial axis, where pads depend on an extent (auto_pad): null, or how many in front, and how many on
+  // both sides, at most `most_pads`. The pads above are 0 then: with_open_pads.
+  Results open_before = {}, open_pads = {};
+  std::vector<int64_t> most_pads = {};
+
+  bool are_open() const;
 };
-// Reads strides, dilations, pads and auto_pad. `kernel` holds the window's extents. Refuses pads that would
-// depend on an extent of `x`.
+// Reads strides, dilations, pads and auto_pad. `kernel` holds the window's extents.
 Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel);
+// The data with pads of this value where those depend on an extent.
+Operand with_open_pads(NodeImport& n, const Operand& x, const Windows& windows, double value);
+// All of an axis's padding lies behind it, and as many elements as `before` says come to the front: `length`
+// elements are there then.
+Operand moved_in_front(NodeImport& n, const Operand& padded, int64_t axis, const Operand& before,
+                       const Term& length);
 std::vector<int64_t> spatial_axes(const Operand& x);  // 2, 3, ... rank - 1
 // As MatMul and Conv do, the latter by the node's attributes.
 Operand matrix_product(NodeImport& n, Operand a, Operand b);
@@ -86,7 +99,6 @@ Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice);  // x 
 std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes);
 // In [0, 1), float32, by the node's seed or name.
 Operand uniform_numbers(NodeImport& n, const Shape& shape);
-class Term;
 Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double epsilon);
 // x Phi(x), and by tanh.
 Operand gelu_by_erf(NodeImport& n, const Operand& x);

@@ -16,14 +16,30 @@ Term input(NodeImport& n, size_t i) {
   return {n, n.input(i)};
 }
 
-// A mask of fewer keys than there are forbids the others.
-Term complete_mask(const Term& mask, int64_t keys) {
-  if (mask.rank() < 1 || mask.rank() > 4) mask.node().invalid("the mask must have rank 1 to 4");
-  const int64_t last = mask.rank() - 1, given = mask.extent(last);
-  if (given == 1 || given >= keys) return mask;
-  if (extent_of(mask, last) != nullptr) return mask;
+// A mask of fewer keys than there are forbids the others; one of one key is for all of them.
+Term complete_mask(const Term& mask, const Term& keys) {
+  NodeImport& n = mask.node();
+  if (mask.rank() < 1 || mask.rank() > 4) n.invalid("the mask must have rank 1 to 4");
+  const int64_t last = mask.rank() - 1, given = mask.extent(last), bound = keys.extent(2);
   const double forbidden = mask.dtype() == DType::bool_ ? 0 : -std::numeric_limits<double>::infinity();
-  return pad(mask, last, 0, keys - given, forbidden);
+  const Operand counted = extent_of(mask, last);
+  Term complete = at_bounds(mask);
+  if (counted != nullptr) {
+    const Term extent(n, counted), place = positions(n, DType::i64, bound, 0, 1);
+    const bool may_be_one = n.least(mask, last) <= 1;
+    const Term is_one = extent == 1;
+    const Term near = min(place, integer(n, std::max<int64_t>(given - 1, 0)));
+    complete = apply(Op::Gather, {complete, may_be_one ? select(is_one, 0, near) : near}, AxisAttrs{last});
+    const Term inside = may_be_one ? is_one || place < extent : place < extent;
+    complete = select(inside, complete, forbidden);
+  } else if (given == 1 || given >= bound) {
+    return mask;
+  } else {
+    complete = pad(complete, last, 0, bound - given, forbidden);
+  }
+  Results extents = extents_of(mask);
+  extents.back() = extent_of(keys, 2);
+  return {n, n.bounded(complete, extents)};
 }
 
 void both(std::optional<Term>& condition, const Term& also) {
@@ -38,15 +54,8 @@ std::optional<Term> past_length(NodeImport& n, size_t i) {
 
 // Reads mask, causality, windows and lengths; `past` keys stand before the queries' own.
 void restrict_keys(NodeImport& n, AttentionTerms& terms, const std::optional<Term>& past) {
-  const int64_t keys = terms.k.extent(2);
   if (n.has_input(3)) {
-    Term mask = complete_mask(input(n, 3), keys);
-    // One that was completed has all keys that there may be.
-    if (mask.operand() != n.input(3) && extent_of(terms.k, 2) != nullptr) {
-      Results extents = extents_of(mask);
-      extents.back() = extent_of(terms.k, 2);
-      mask = Term(n, n.bounded(mask, extents));
-    }
+    const Term mask = complete_mask(input(n, 3), terms.k);
     if (mask.dtype() == DType::bool_)
       both(terms.allowed, mask);
     else
@@ -225,6 +234,17 @@ Results linear_attention(NodeImport& n) {
              delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear") n.invalid("update_rule " + quoted_name(rule));
   const int64_t heads = n.int_attr("q_num_heads"), kv_heads = n.int_attr("kv_num_heads");
+  // Batches are by themselves, and positions beyond the extent change nothing.
+  Operand of_batch, of_positions;
+  for (size_t i = 0; i < n.input_count(); ++i) {
+    if (!n.has_input(i)) continue;
+    const bool is_state = n.input(i)->rank() == 4;
+    for (int64_t axis = is_state ? 1 : 2; axis < n.input(i)->rank(); ++axis)
+      n.require_known(n.input(i), axis, "an axis other than those of batch and positions");
+    if (n.input(i)->rank() > 0 && of_batch == nullptr) of_batch = extent_of(n.input(i), 0);
+    if (n.input(i)->rank() == 3 && of_positions == nullptr) of_positions = extent_of(n.input(i), 1);
+  }
+  const auto input = [](NodeImport& node, size_t i) { return at_bounds({node, node.input(i)}); };
   const Term q = split_heads(widened(input(n, 0)), heads), k = split_heads(widened(input(n, 1)), kv_heads),
              v = split_heads(widened(input(n, 2)), kv_heads);
   const int64_t batch = q.extent(0), length = q.extent(2), size = q.extent(3);
@@ -232,6 +252,13 @@ Results linear_attention(NodeImport& n) {
     n.unsupported(
         fmt::format("{} positions; 1 to {} are written one after the other", length, kMaxPositions));
   if (heads % kv_heads != 0) n.invalid("q_num_heads is no multiple of kv_num_heads");
+  for (size_t i : {0, 1, 2, 4, 5}) {
+    if (!n.has_input(i)) continue;
+    if (n.input(i)->rank() != 3 || n.input(i)->shape()[1] != length)
+      n.invalid(fmt::format("input {} has not the {} positions of the queries", i, length));
+    if (of_positions != nullptr && extent_of(n.input(i), 1) == nullptr)
+      n.unsupported("positions that are a range beside others that are not");
+  }
   double scale = n.float_attr("scale", 0);
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(size));
   std::optional<Term> decay, beta;
@@ -252,12 +279,17 @@ Results linear_attention(NodeImport& n) {
     LinearStep step{at(k, t, true), at(v, t, false), {}, {}};
     if (decay) step.decay = at(*decay, t, true);
     if (beta) step.beta = at(*beta, t, false);
-    state = next_state(state, step, delta);
+    const Term next = next_state(state, step, delta);
+    state = of_positions == nullptr
+                ? next
+                : select(static_cast<double>(t + 1) <= Term(n, of_positions), next, state);
     const Term rows = reshape(at(q, t, false) * scale, {batch, kv_heads, heads / kv_heads, size});
     results.push_back(reshape(matmul(rows, state), {batch, heads, 1, v.extent(3)}));
   }
   const DType state_type = n.has_input(3) ? n.input(3)->dtype() : n.input(0)->dtype();
-  return {cast(join_heads(concat(results, 2)), n.input(0)->dtype()), cast(state, state_type)};
+  return {
+      n.bounded(cast(join_heads(concat(results, 2)), n.input(0)->dtype()), {of_batch, of_positions, nullptr}),
+      n.bounded(cast(state, state_type), {of_batch, nullptr, nullptr, nullptr})};
 }
 
 // ONNX Runtime's: packed heads, a bias of all three projections, and masks of its own.
@@ -381,7 +413,7 @@ Results group_query_attention(NodeImport& n) {
   terms.allowed = key <= at;
   if (const int64_t window = n.int_attr("local_window_size", -1); window > 0)
     both(terms.allowed, at < key + static_cast<double>(window));
-  if (n.has_input(10)) terms.bias = widened(complete_mask(input(n, 10), terms.k.extent(2)));
+  if (n.has_input(10)) terms.bias = widened(complete_mask(input(n, 10), terms.k));
   terms.scale = n.float_attr("scale", 0);
   if (terms.scale == 0) terms.scale = 1 / std::sqrt(static_cast<double>(size));
   terms.softcap = n.float_attr("softcap", 0);

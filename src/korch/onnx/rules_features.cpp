@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
@@ -165,10 +166,11 @@ Results tf_idf_vectorizer(NodeImport& n) {
   const Vectorizer v = read_vectorizer(n);
   if (given.rank() != 1 && given.rank() != 2) n.invalid("data need rank 1 or 2");
   if (given.dtype() != DType::i32 && given.dtype() != DType::i64) n.invalid("data must be int32 or int64");
+  n.require_known(given, given.rank() - 1, "the number of elements of a row");
   const int64_t row = given.shape().back(), rows = given.rank() == 1 ? 1 : given.extent(0);
   n.bounded("extent", {row, rows}, 0, kMaxOffset);
   require_moderate(n, v, rows, row);
-  const Term x = reshape(cast(given, DType::i64), {rows, row});
+  const Term x = reshape(cast(at_bounds(given), DType::i64), {rows, row});
   std::vector<Term> counts;
   for (const Grams& grams : v.pool)
     counts.push_back(v.counts(grams) ? counted(x, grams, v.max_skipped)
@@ -181,7 +183,8 @@ Results tf_idf_vectorizer(NodeImport& n) {
   const Term columns = pad(weighted(concat(counts, 1), v.mode, v.weights), 1, 0, 1, 0);
   const Term chosen = apply(Op::Gather, {columns, Term(n, n.constant(grams))}, AxisAttrs{1});
   const Term y = reduce(Op::ReduceSum, chosen, {2}, false);
-  return {reshape(y, given.rank() == 1 ? Shape{places} : Shape{rows, places})};
+  if (given.rank() == 1) return {reshape(y, {places})};
+  return {n.bounded(reshape(y, {rows, places}), {extent_of(given, 0), nullptr})};
 }
 
 // Of the elements of the last axis those that the indices name; a vector is one row.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
@@ -120,10 +121,63 @@ Results concat(NodeImport& n) {
   return {operands.size() == 1 ? operands[0] : n.emit(Op::Concat, AxisAttrs{axis}, operands)};
 }
 
+// The elements from `start` on, no more than `count`, of which `length` are there.
+Operand cut_at(NodeImport& n, const Operand& x, int64_t axis, const Term& start, int64_t count,
+               const Term& length) {
+  const Term last = integer(n, std::max<int64_t>(x->shape()[static_cast<size_t>(axis)] - 1, 0));
+  const Term place = min(start + positions(n, DType::i64, count, 0, 1), last);
+  const Term part = apply(Op::Gather, {at_bounds({n, x}), place}, AxisAttrs{axis});
+  Results extents = extents_of(x);
+  extents[static_cast<size_t>(axis)] = std::make_shared<OperandState>(*length.operand());
+  extents[static_cast<size_t>(axis)]->upper = count;
+  return n.bounded(part, extents);
+}
+
+// Of an open axis: as long as each other, but the last.
+Results equal_parts(NodeImport& n, const Operand& x, int64_t axis) {
+  const auto parts = static_cast<int64_t>(n.output_count());
+  const int64_t named = n.int_attr("num_outputs", parts);
+  if (named != parts) n.invalid(fmt::format("num_outputs is {}, but it has {} outputs", named, parts));
+  if (n.opset() < 13 && n.has("split"))
+    n.require_known(x, axis, "an axis that is split into parts of given extents");
+  const int64_t each = (x->shape()[static_cast<size_t>(axis)] + parts - 1) / parts;
+  const Term extent = length({n, x}, axis);
+  const Term size = (extent + static_cast<double>(parts - 1)) / static_cast<double>(parts);
+  Results results;
+  for (int64_t i = 0; i < parts; ++i) {
+    const Term start = size * static_cast<double>(i);
+    results.push_back(cut_at(n, x, axis, start, each, min(max(extent - start, integer(n, 0)), size)));
+  }
+  return results;
+}
+
+// As long as the second input says, one after the other, as far as there are elements.
+Results parts_of_data(NodeImport& n, const Operand& x, int64_t axis) {
+  const auto parts = static_cast<int64_t>(n.output_count());
+  const Term sizes = cast({n, n.input(1)}, DType::i64);
+  if (!is_integer(n.input(1)->dtype()) || sizes.shape() != Shape{parts} || is_bounded(sizes))
+    n.invalid(fmt::format("its sizes must be {} integers", parts));
+  const int64_t bound = x->shape()[static_cast<size_t>(axis)];
+  const Term extent = length({n, x}, axis), zero = integer(n, 0);
+  Term start = zero;
+  Results results;
+  for (int64_t i = 0; i < parts; ++i) {
+    const Term left = max(extent - start, zero);
+    const Term size = min(max(reshape(slice(sizes, 0, i, 1), {}), zero), left);
+    const double most = n.range(size).high;
+    const int64_t count = most < static_cast<double>(bound) ? static_cast<int64_t>(most) : bound;
+    results.push_back(cut_at(n, x, axis, start, count, size));
+    start = start + size;
+  }
+  return results;
+}
+
 Results split(NodeImport& n) {
   const Operand& x = n.input(0);
   const int64_t axis = n.axis(n.int_attr("axis", 0), x->rank());
-  if (extent_of(x, axis) != nullptr) n.unsupported("parts of an extent that depends on the data");
+  if (n.opset() >= 13 && n.has_input(1) && (!n.input(1)->constant || extent_of(x, axis) != nullptr))
+    return parts_of_data(n, x, axis);
+  if (extent_of(x, axis) != nullptr) return equal_parts(n, x, axis);
   const int64_t extent = x->shape()[axis];
   const auto parts = static_cast<int64_t>(n.output_count());
   const int64_t named = n.int_attr("num_outputs", parts);
@@ -146,7 +200,10 @@ Results split(NodeImport& n) {
 // Pads per axis, from the attribute or the input; begins first, then ends.
 struct Pads {
   Shape before, after;
-  Results open;  // per axis null, or how many behind, where that is no constant: `after` at most
+  // Per axis null, or how many where that is no constant: at most as many as above.
+  Results open, open_before;
+
+  bool is_open(size_t axis) const { return open[axis] != nullptr || open_before[axis] != nullptr; }
 };
 int64_t most_of(NodeImport& n, const Operand& pad) {
   constexpr double kMost = 0x1p31;
@@ -161,7 +218,7 @@ Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
   SliceAttrs most{Shape(extents.size(), 0), padded->shape(), Shape(extents.size(), 1)};
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
-    if (pads.open[a] == nullptr) continue;
+    if (pads.open[a] == nullptr || pads.open_before[a] != nullptr) continue;
     const Operand& x = n.input(0);
     const Operand before = n.length(x, axis);
     const Operand whole = n.whole(before, pads.open[a]);  // padded to a multiple of something, say
@@ -172,12 +229,20 @@ Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
     most.sizes[a] = std::min(most.sizes[a], static_cast<int64_t>(std::max(n.range(length).high, 0.0)));
     extents[a]->upper = most.sizes[a];
   }
-  return n.bounded(sliced(n, n.bounded(padded, {}), most), extents);
+  Operand result = n.bounded(sliced(n, n.bounded(padded, {}), most), extents);
+  for (int64_t axis = 0; axis < padded->rank(); ++axis) {
+    const auto a = static_cast<size_t>(axis);
+    if (pads.open_before[a] == nullptr) continue;
+    const Term behind = pads.open[a] != nullptr ? Term(n, pads.open[a]) : integer(n, pads.after[a]);
+    const Term length = Term(n, n.length(n.input(0), axis)) + Term(n, pads.open_before[a]) + behind;
+    result = moved_in_front(n, result, axis, pads.open_before[a], length);
+  }
+  return result;
 }
 
 Pads read_pads(NodeImport& n) {
   const auto rank = n.input(0)->shape().size();
-  Pads pads{Shape(rank, 0), Shape(rank, 0), Results(rank)};
+  Pads pads{Shape(rank, 0), Shape(rank, 0), Results(rank), Results(rank)};
   std::vector<int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   Results elements;
@@ -195,7 +260,7 @@ Pads read_pads(NodeImport& n) {
     pads.before[axis] = values[i];
     pads.after[axis] = values[i + axes.size()];
     if (elements.empty()) continue;
-    if (!elements[i]->constant) n.unsupported("pads in front that depend on the data or extents");
+    if (!elements[i]->constant) pads.open_before[axis] = elements[i];
     const Operand& behind = elements[i + axes.size()];
     if (!behind->constant) pads.open[axis] = behind;
   }
@@ -237,11 +302,12 @@ Results pad(NodeImport& n) {
     if (cut.sizes[i] == 0) cut.starts[i] = 0;
     attrs.before.push_back(std::max<int64_t>(pads.before[i], 0));
     attrs.after.push_back(std::max<int64_t>(pads.after[i], 0));
+    if (pads.open_before[i] != nullptr) attrs.after[i] += std::exchange(attrs.before[i], 0);
     pads_any = pads_any || attrs.before[i] > 0 || attrs.after[i] > 0;
   }
   x = sliced(n, x, cut);
-  const bool is_open =
-      std::any_of(pads.open.begin(), pads.open.end(), [](const Operand& p) { return p != nullptr; });
+  bool is_open = false;
+  for (size_t i = 0; i < pads.before.size(); ++i) is_open = is_open || pads.is_open(i);
   if (is_open && (attrs.mode != PadMode::constant || inexact))
     n.unsupported("pads that depend on the data or extents, in this mode");
   if (!pads_any && !is_open) return {x};
@@ -341,6 +407,19 @@ Results space_to_depth(NodeImport& n) {
   return {reshape(transpose(split, {0, 2, 1, 3, 4}), shape)};
 }
 
+// So many elements from the middle of an open axis, or all of them between zeros.
+Term centred(const Term& x, int64_t axis, int64_t target) {
+  NodeImport& n = x.node();
+  const Term extent = length(x, axis), surplus = extent - static_cast<double>(target);
+  const Term first = surplus / 2.0;  // towards 0
+  const Term place = first + positions(n, DType::i64, target, 0, 1);
+  const Term inside = 0.0 <= place && place < extent;
+  const Term taken = apply(Op::Gather, {x, select(inside, place, 0)}, AxisAttrs{axis});
+  Shape along(x.shape().size(), 1);
+  along[static_cast<size_t>(axis)] = target;
+  return select(reshape(inside, along), taken, 0);
+}
+
 // In the middle of each axis; of an odd difference the smaller half before.
 Results center_crop_pad(NodeImport& n) {
   Term x(n, n.input(0));
@@ -353,7 +432,10 @@ Results center_crop_pad(NodeImport& n) {
   if (target.size() != axes.size()) n.invalid("target extents and axes differ in length");
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = n.axis(axes[i], x.rank()), surplus = x.extent(axis) - target[i];
-    n.require_known(x, axis, "an axis that is cut or padded in the middle");
+    if (extent_of(x, axis) != nullptr) {
+      x = centred(x, axis, target[i]);
+      continue;
+    }
     if (surplus >= 0)
       x = slice(x, axis, surplus / 2, target[i]);
     else
@@ -439,6 +521,21 @@ Results trilu(NodeImport& n) {
 }
 
 }  // namespace
+
+// All padding is behind, of which as many elements as are wanted come to the front: the last one stands for
+// each.
+Operand moved_in_front(NodeImport& n, const Operand& padded, int64_t axis, const Operand& before,
+                       const Term& length) {
+  const int64_t bound = padded->shape()[static_cast<size_t>(axis)];
+  const Term place = positions(n, DType::i64, bound, 0, 1), wanted(n, before);
+  const Term last = integer(n, bound - 1);
+  const Term from = select(place < wanted, last, min(place - wanted, last));
+  const Term moved = apply(Op::Gather, {at_bounds({n, padded}), from}, AxisAttrs{axis});
+  Results extents = extents_of(padded);
+  extents[static_cast<size_t>(axis)] = std::make_shared<OperandState>(*length.operand());
+  extents[static_cast<size_t>(axis)]->upper = bound;
+  return n.bounded(moved, extents);
+}
 
 Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice) {
   const bool forward =

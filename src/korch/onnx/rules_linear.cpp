@@ -123,8 +123,10 @@ ConvAttrs conv_attrs(NodeImport& n, const Windows& windows) {
 }  // namespace
 
 Operand convolution(NodeImport& n, std::vector<Operand> operands) {
-  const ConvOperands in = read_operands(n, std::move(operands));
-  return n.emit(Op::Conv, conv_attrs(n, read_windows(n, in.operands[0], in.kernel)), in.operands);
+  ConvOperands in = read_operands(n, std::move(operands));
+  const Windows windows = read_windows(n, in.operands[0], in.kernel);
+  in.operands[0] = with_open_pads(n, in.operands[0], windows, 0);
+  return n.emit(Op::Conv, conv_attrs(n, windows), in.operands);
 }
 
 namespace {
@@ -174,6 +176,8 @@ Results conv_transpose(NodeImport& n) {
   if (attrs.output_padding.size() != spatial) n.invalid("output_padding needs one entry per spatial axis");
   n.bounded("output_padding", attrs.output_padding, 0, kMaxStep);
   if (const auto wanted = wanted_extents(n, in.in, attrs.strides, auto_pad)) {
+    for (int64_t axis = 2; axis < n.input(1)->rank(); ++axis)
+      n.require_known(n.input(1), axis, "a side of the weights, beside output_shape or auto_pad,");
     for (size_t i = 0; i < spatial; ++i) {
       const int64_t full = attrs.strides[i] * (in.in[i] - 1) + attrs.output_padding[i] +
                            (in.kernel[i] - 1) * attrs.dilations[i] + 1;

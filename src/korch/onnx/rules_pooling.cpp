@@ -44,6 +44,7 @@ std::vector<int64_t> ceil_extra(NodeImport& n, const Operand& x, const Shape& ke
 }
 
 struct Pooling {
+  Windows windows;
   PoolAttrs attrs;                  // pads as the node states them
   std::vector<int64_t> ceil_extra;  // padding behind, added by ceil_mode
   bool has_extra() const {
@@ -64,7 +65,7 @@ Pooling read_pooling(NodeImport& n) {
   result.attrs.kernel = n.ints_attr("kernel_shape", {});
   if (result.attrs.kernel.size() != in.size()) n.invalid("kernel_shape needs one entry per spatial axis");
   n.bounded("kernel extent", result.attrs.kernel, 1, kMaxStep);
-  const Windows windows = read_windows(n, x, result.attrs.kernel);
+  const Windows windows = result.windows = read_windows(n, x, result.attrs.kernel);
   result.attrs.strides = windows.strides;
   result.attrs.dilations = windows.dilations;
   result.attrs.pads_before = windows.pads_before;
@@ -92,11 +93,14 @@ Term counted_by_columns(const Term& places, const Shape& shape) {
 
 Results max_pool(NodeImport& n) {
   const Pooling pooling = read_pooling(n);
-  const Shape& shape = n.input(0)->shape();
+  const double least = element_as_double(extreme(n.input(0)->dtype(), true), 0);
+  const Operand x = with_open_pads(n, n.input(0), pooling.windows, least);
+  const Shape& shape = x->shape();
   const PoolAttrs attrs = without_idle_taps(pooling.with_extra(), Shape(shape.begin() + 2, shape.end()));
-  Results outputs = {n.emit(Op::WindowMax, attrs, {n.input(0)})};
+  Results outputs = {n.emit(Op::WindowMax, attrs, {x})};
   const bool by_columns = n.flag("storage_order", false);
   if (!n.output_used(1)) return outputs;
+  if (pooling.windows.are_open()) n.unsupported("places in an image, with pads that depend on its extents");
   const Term indices(n, n.emit(Op::MaxPoolIndices, attrs, {n.input(0)}));
   outputs.push_back(by_columns ? counted_by_columns(indices, n.input(0)->shape()).operand()
                                : indices.operand());
@@ -107,7 +111,16 @@ Results max_pool(NodeImport& n) {
 Results average_pool(NodeImport& n) {
   Pooling pooling = read_pooling(n);
   pooling.attrs.count_include_pad = n.flag("count_include_pad", false);
-  Operand x = n.input(0);
+  Operand x = with_open_pads(n, n.input(0), pooling.windows, 0);
+  if (pooling.windows.are_open() && !pooling.attrs.count_include_pad) {
+    // Of the elements alone: their sum by their number.
+    const Term data = widened({n, n.input(0)}), ones = expand_like(number_like(data, 1), data);
+    const PoolAttrs attrs = pooling.with_extra();
+    const auto sum = [&](const Term& of) {
+      return apply(Op::WindowSum, {Term(n, with_open_pads(n, of, pooling.windows, 0))}, attrs);
+    };
+    return {cast(sum(data) / sum(ones), x->dtype())};
+  }
   if (pooling.attrs.count_include_pad && pooling.has_extra()) {
     PadAttrs pad;
     pad.before = {0, 0};
@@ -132,8 +145,9 @@ int64_t lp_exponent(NodeImport& n) {
 Results lp_pool(NodeImport& n) {
   const auto p = static_cast<double>(lp_exponent(n));
   const Operand powers = power(n, p == 2 ? n.input(0) : n.emit(Op::Abs, {n.input(0)}), p);
-  const PoolAttrs attrs = read_pooling(n).with_extra();
-  return {power(n, n.emit(Op::WindowSum, attrs, {powers}), 1 / p)};
+  const Pooling pooling = read_pooling(n);
+  const Operand padded = with_open_pads(n, powers, pooling.windows, 0);
+  return {power(n, n.emit(Op::WindowSum, pooling.with_extra(), {padded}), 1 / p)};
 }
 
 Operand reduce_spatial(NodeImport& n, Op op, const Operand& x) {
@@ -251,23 +265,29 @@ SamePads same_pads(int64_t in, int64_t span, int64_t stride, bool lower) {
   return {before, total - before};
 }
 
-// For every extent from the least to `most`: it is the same before all of them, and behind as much as one
-// needs.
-SamePads common_same_pads(NodeImport& n, const Operand& extent, int64_t most, int64_t span, int64_t stride,
-                          bool lower) {
-  const auto least = static_cast<int64_t>(std::max(n.range(extent).low, 1.0));
+// For every extent from the least to `most`: the same before all of them, and behind as much as one needs.
+// Nothing where it differs.
+std::optional<SamePads> common_same_pads(int64_t least, int64_t most, int64_t span, int64_t stride,
+                                         bool lower) {
   SamePads common = same_pads(most, span, stride, lower);
   for (int64_t in = most; in >= least && most - in < stride; --in) {
     const SamePads pads = same_pads(in, span, stride, lower);
-    if (pads.before != common.before)
-      n.unsupported(
-          fmt::format("auto_pad pads {} before an extent of {} and {} before one of {}: export the model "
-                      "with pads, or fix "
-                      "the dimension with --shape",
-                      common.before, most, pads.before, in));
+    if (pads.before != common.before) return std::nullopt;
     common.after = std::max(common.after, pads.after);
   }
   return common;
+}
+
+// As same_pads, of an extent that a run tells.
+void read_open_pads(const Term& extent, size_t axis, int64_t span, bool lower, Windows* windows) {
+  NodeImport& n = extent.node();
+  const int64_t stride = windows->strides[axis];
+  const Term count = (extent + static_cast<double>(stride - 1)) / static_cast<double>(stride);
+  const Term reach = (count - 1) * static_cast<double>(stride) + static_cast<double>(span);
+  const Term total = max(reach - extent, integer(n, 0));
+  windows->open_before[axis] = ((lower ? total + 1 : total) / 2.0).operand();
+  windows->open_pads[axis] = total.operand();
+  windows->most_pads[axis] = std::max<int64_t>(span - 1, 0);
 }
 
 }  // namespace
@@ -276,6 +296,27 @@ std::vector<int64_t> spatial_axes(const Operand& x) {
   std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(x->rank() - 2, 0)));
   std::iota(axes.begin(), axes.end(), 2);
   return axes;
+}
+
+bool Windows::are_open() const {
+  return std::any_of(open_pads.begin(), open_pads.end(), [](const Operand& pads) { return pads != nullptr; });
+}
+
+Operand with_open_pads(NodeImport& n, const Operand& x, const Windows& windows, double value) {
+  Term padded(n, x);
+  for (size_t i = 0; i < windows.open_pads.size(); ++i) {
+    if (windows.open_pads[i] == nullptr) continue;
+    const auto axis = static_cast<int64_t>(i) + 2;
+    // With its pads an axis is a window long at least, whatever the extent.
+    const Term padding(n, windows.open_pads[i]);
+    const Term length = max(onnx::length(padded, axis) + padding, integer(n, windows.most_pads[i] + 1));
+    // One more, which is a pad whatever the extent.
+    const Term behind = pad(padded, axis, 0, windows.most_pads[i] + 1, value);
+    padded = Term(n, moved_in_front(n, behind, axis, windows.open_before[i], length));
+    padded =
+        Term(n, n.bounded(slice(at_bounds(padded), axis, 0, padded.extent(axis) - 1), extents_of(padded)));
+  }
+  return padded;
 }
 
 Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
@@ -293,6 +334,8 @@ Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
   n.bounded("pad", pads, 0, kMaxStep);
   windows.pads_before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   windows.pads_after.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
+  windows.open_before = windows.open_pads = Results(spatial);
+  windows.most_pads.assign(spatial, 0);
   if (auto_pad == "NOTSET" || auto_pad.empty()) return windows;
   if (auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
     n.invalid("auto_pad " + quoted_name(auto_pad));
@@ -305,8 +348,15 @@ Windows read_windows(NodeImport& n, const Operand& x, const Shape& kernel) {
     const SamePads pads = same_pads(in, span, stride, lower);
     windows.pads_before[i] = pads.before;
     windows.pads_after[i] = pads.after;
-    if (const Operand extent = extent_of(x, static_cast<int64_t>(i) + 2); extent != nullptr)
-      windows.pads_after[i] = common_same_pads(n, extent, in, span, stride, lower).after;
+    const Operand extent = extent_of(x, static_cast<int64_t>(i) + 2);
+    if (extent == nullptr) continue;
+    const auto least = static_cast<int64_t>(std::max(n.range(extent).low, 1.0));
+    if (const auto common = common_same_pads(least, in, span, stride, lower)) {
+      windows.pads_after[i] = common->after;
+    } else {
+      windows.pads_before[i] = windows.pads_after[i] = 0;
+      read_open_pads({n, extent}, i, span, lower, &windows);
+    }
   }
   return windows;
 }

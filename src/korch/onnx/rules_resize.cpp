@@ -359,12 +359,15 @@ Results resize(NodeImport& n) {
       (filter.antialias &&
        std::any_of(attrs.scales.begin(), attrs.scales.end(), [](double scale) { return scale < 1; }));
   if (!needs_filter) return resized(n, attrs);
-  if (is_bounded(n.input(0))) n.unsupported("this mode with an extent that depends on the data");
+  // Axes that stay as they are, are by themselves.
+  for (size_t i = 0; i < in.size(); ++i)
+    if (attrs.scales[i] != 1 || filter.coordinate_mode == "tf_crop_and_resize")
+      n.require_known(n.input(0), static_cast<int64_t>(i), "an axis that is resized in this mode");
   n.bounded("size", attrs.sizes, 1, kMaxOffset);
   if (n.input(0)->type.elements() == 0) n.invalid("data " + to_string(n.input(0)->type) + " are empty");
-  const Term x = widened({n, n.input(0)});
+  const Term x = widened(at_bounds({n, n.input(0)}));
   if (!is_float(x.dtype())) n.unsupported("integers with this mode");
-  return {cast(filtered(x, attrs, filter), n.input(0)->dtype())};
+  return {n.bounded(cast(filtered(x, attrs, filter), n.input(0)->dtype()), extents_of(n.input(0)))};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/running_loop.h"
 #include "korch/onnx/term.h"
@@ -14,7 +15,9 @@ namespace {
 Term placed(Term stack, int64_t axis, bool reversed) {
   NodeImport& n = stack.node();
   const int64_t place = n.axis(axis, stack.rank());
-  if (reversed) {
+  if (reversed && extent_of(stack, 0) != nullptr)
+    stack = flipped(stack, 0);
+  else if (reversed) {
     SliceAttrs all{Shape(stack.shape().size(), 0), stack.shape(), Shape(stack.shape().size(), 1)};
     all.starts[0] = stack.extent(0) - 1;
     all.steps[0] = -1;
@@ -53,9 +56,10 @@ void require_same_lengths(NodeImport& n, const Scanning& s) {
       n.invalid("the inputs that are scanned have different lengths");
 }
 
-std::optional<Results> running_scan(NodeImport& n, const Scanning& s) {
+std::optional<Results> running_scan(NodeImport& n, const Scanning& s, std::string* refusal = nullptr) {
   RunningLoop loop;
-  loop.count = n.integer(s.steps());
+  loop.may_vary = refusal != nullptr;
+  loop.count = n.length(s.sources[0], s.axes[0]);
   loop.condition = n.scalar(DType::bool_, 1);
   loop.most = s.steps();
   loop.states = s.states;
@@ -71,6 +75,7 @@ std::optional<Results> running_scan(NodeImport& n, const Scanning& s) {
     return outputs;
   };
   std::optional<Results> results = run_loop(n, loop);
+  if (!results && refusal != nullptr) *refusal = loop.refusal;
   for (int64_t i = 0; results && i < s.made(); ++i) {
     Operand& stack = (*results)[s.carried() + i];
     stack = placed(Term(n, stack), s.out_axes[i], s.out_reversed[i] != 0).operand();
@@ -168,10 +173,14 @@ Results scan(NodeImport& n) {
   s.in_reversed = numbers_of_each(n, "scan_input_directions", sources);
   s.out_axes = numbers_of_each(n, "scan_output_axes", s.made());
   s.out_reversed = numbers_of_each(n, "scan_output_directions", s.made());
-  for (const Operand& state : s.states) n.require_known(state, "an extent of a state");
-  for (const Term& source : s.sources) n.require_known(source, "an extent of what it scans");
   require_same_lengths(n, s);
-  return scanned(n, s);
+  if (std::none_of(s.sources.begin(), s.sources.end(),
+                   [](const Term& source) { return is_bounded(source); }) &&
+      std::none_of(s.states.begin(), s.states.end(), is_bounded))
+    return scanned(n, s);
+  std::string refusal;
+  if (std::optional<Results> results = running_scan(n, s, &refusal)) return *results;
+  n.unsupported("over extents that are ranges or depend on the data: " + refusal);
 }
 
 }  // namespace

@@ -95,20 +95,46 @@ std::vector<double> matrix_of(const Transform& t) {
   return matrix;
 }
 
-// Of x [..., in, in_parts].
-Term transformed(const Term& x, const Transform& t) {
-  NodeImport& n = x.node();
-  const int64_t rows = t.in * t.in_parts, columns = t.out * t.out_parts;
-  if (rows * columns * 8 > n.max_constant_bytes())
+void require_moderate(NodeImport& n, const Transform& t) {
+  if (t.in * t.in_parts * t.out * t.out_parts * 8 > n.max_constant_bytes())
     n.unsupported(fmt::format("a transform over {} places: its matrix would be too large", t.length));
+}
+
+// Of x [..., in, in_parts].
+Term transformed(const Term& x, const Transform& t, const Term& matrix) {
+  const int64_t rows = t.in * t.in_parts;
   Shape flat = x.shape(), shape = x.shape();
   flat.pop_back();
   flat.back() = rows;
   shape[shape.size() - 2] = t.out;
   shape.back() = t.out_parts;
   if (flat.size() == 1) flat.insert(flat.begin(), 1);
-  const Term matrix = constant(n, x.dtype(), {rows, columns}, matrix_of(t));
   return reshape(matmul(reshape(x, flat), matrix), shape);
+}
+Term transformed(const Term& x, const Transform& t) {
+  require_moderate(x.node(), t);
+  return transformed(x, t,
+                     constant(x.node(), x.dtype(), {t.in * t.in_parts, t.out * t.out_parts}, matrix_of(t)));
+}
+
+// matrix_of, where the length is known in a run alone.
+Term open_matrix(const Transform& t, const Term& length, DType type) {
+  NodeImport& n = length.node();
+  const Term in = positions(n, DType::f64, t.in, 0, 2), out = positions(n, DType::f64, t.out, 1, 2);
+  const Term whole = cast(max(length, integer(n, 1)), DType::f64), product = in * out;
+  const Term turn = (product - floor(product / whole) * whole) / whole;
+  const Term angle = turn * ((t.inverse ? 2 : -2) * M_PI);
+  Term weight(n, DType::f64, 1);
+  if (t.inverse) weight = weight / whole;
+  if (t.from_half) weight = select(!(in == 0.0) && in * 2.0 < whole, weight * 2.0, weight);
+  const Term cosine = weight * apply(Op::Cos, {angle}), sine = weight * apply(Op::Sin, {angle});
+  std::vector<Term> rows;
+  for (int64_t part = 0; part < t.in_parts; ++part) {
+    std::vector<Term> parts = {insert_axis(part == 0 ? cosine : -sine, 2)};
+    if (t.out_parts == 2) parts.push_back(insert_axis(part == 0 ? sine : cosine, 2));
+    rows.push_back(insert_axis(concat(parts, 2), 1));
+  }
+  return cast(reshape(concat(rows, 1), {t.in * t.in_parts, t.out * t.out_parts}), type);
 }
 
 // The first places, or zeros behind.
@@ -126,9 +152,10 @@ Results dft(NodeImport& n) {
   axis = n.axis(axis, rank);
   if (axis == rank - 1) n.invalid("the last axis holds the parts of complex numbers");
   n.require_known(x, rank - 1, "the axis of the parts of complex numbers");
-  n.require_known(x, axis, "the transformed axis");
   const bool inverse = n.flag("inverse", false), onesided = n.flag("onesided", false),
              to_real = inverse && onesided;
+  const Operand extent = extent_of(x, axis);
+  const bool is_open = extent != nullptr && !n.has_input(1);
   const int64_t length = n.has_input(1) ? n.int_input(1, "length")
                          : to_real      ? 2 * (x.extent(axis) - 1)
                                         : x.extent(axis);
@@ -146,8 +173,23 @@ Results dft(NodeImport& n) {
   perm.insert(perm.end(), {axis, rank - 1});
   std::vector<int64_t> back(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) back[perm[i]] = static_cast<int64_t>(i);
-  const Term y = transformed(transpose(with_extent(x, axis, t.in), perm), t);
-  return {cast(transpose(y, back), n.input(0)->dtype())};
+  Results extents = extents_of(x);
+  extents[static_cast<size_t>(axis)] = nullptr;
+  Term known = x;
+  if (extent != nullptr)  // zeros behind
+    known = Term(n, n.bounded(select(positions(n, DType::i64, x.extent(axis), axis, rank) < Term(n, extent),
+                                     at_bounds(x), 0),
+                              extents));
+  const Term data = transpose(with_extent(known, axis, t.in), perm);
+  if (!is_open) return {cast(transpose(transformed(data, t), back), n.input(0)->dtype())};
+  require_moderate(n, t);
+  const Term there = Term(n, extent), whole = to_real ? (there - 1) * 2.0 : there;
+  const Term y = transpose(transformed(data, t, open_matrix(t, whole, x.dtype())), back);
+  Results counted = extents_of(y);
+  counted[static_cast<size_t>(axis)] = onesided && !inverse ? (whole / 2.0 + 1.0).operand() : whole.operand();
+  counted[static_cast<size_t>(axis)] = std::make_shared<OperandState>(*counted[static_cast<size_t>(axis)]);
+  counted[static_cast<size_t>(axis)]->upper = t.out;
+  return {cast(Term(n, n.bounded(y, counted)), n.input(0)->dtype())};
 }
 
 // Frames of the signal [batch, places, parts], each transformed.

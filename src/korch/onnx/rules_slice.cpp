@@ -132,13 +132,6 @@ bool is_flip(NodeImport& n, const Arguments& given, size_t i) {
   return given.steps[i] == -1 && start && end && (*start == -1 || *start >= bound - 1) && *end < -bound;
 }
 
-Term flipped(const Term& x, int64_t axis) {
-  NodeImport& n = x.node();
-  const Term from = length(x, axis) - 1.0 - positions(n, DType::i64, x.extent(axis), 0, 1);
-  const Term flipped = apply(Op::Gather, {at_bounds(x), max(from, integer(n, 0))}, AxisAttrs{axis});
-  return {n, n.bounded(flipped, extents_of(x))};
-}
-
 Results slice(NodeImport& n) {
   const Operand& x = n.input(0);
   const Arguments given = read_arguments(n, x->rank());

@@ -196,6 +196,13 @@ Term last_of(const Term& x, int64_t axis, int64_t count) {
   return apply(Op::Gather, {x, first + positions(x.node(), DType::i64, count, 0, 1)}, AxisAttrs{axis});
 }
 
+Term flipped(const Term& x, int64_t axis) {
+  NodeImport& n = x.node();
+  const Term from = length(x, axis) - 1.0 - positions(n, DType::i64, x.extent(axis), 0, 1);
+  const Term flipped = apply(Op::Gather, {at_bounds(x), max(from, integer(n, 0))}, AxisAttrs{axis});
+  return {n, n.bounded(flipped, extents_of(x))};
+}
+
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values) {
   return {n, n.constant(converted(HostTensor::of<double>(DType::f64, shape, values), dtype))};
 }
