@@ -200,7 +200,7 @@ void add_bench_verb(CommandLine& command_line) {
   verb.choice("--schedule", arguments->options.schedules,
               "instead of the one it was compiled with (repeatable: each executable with each)",
               schedules_by_name());
-  verb.option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); others are random");
+  verb.option("--input", arguments->inputs, kInputHelp);
   verb.option("--shape", arguments->shapes,
               "extent of an open dimension, SYMBOL=4 (repeatable), of executables that have it; the largest "
               "where not given");
@@ -212,7 +212,8 @@ void add_bench_verb(CommandLine& command_line) {
   verb.flag("--json", arguments->json, "print the result as JSON");
   verb.option("--export-json", arguments->export_json, "write the same JSON into this file");
   verb.runs([arguments] {
-    arguments->options.input_files = parse_assignments("--input", arguments->inputs);
+    const InputFiles inputs(arguments->inputs);
+    arguments->options.input_files = inputs.by_name();
     arguments->options.extents = parse_extents(arguments->shapes);
     run_bench(*arguments);
   });

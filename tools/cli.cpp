@@ -1,11 +1,17 @@
 #include "cli.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "korch/base/error.h"
+#include "korch/base/interrupt.h"
+#include "korch/base/printable.h"
+#include "korch/tensor/npz.h"
 
 namespace korch {
 namespace {
@@ -29,6 +35,48 @@ std::map<std::string, std::string> parse_assignments(const std::string& option,
       throw Error(ErrorKind::usage, option + " names '" + item.substr(0, equals) + "' twice");
   }
   return result;
+}
+
+StandardInput::StandardInput(const std::string& name) : path_(folder_.path() + "/" + name) {
+  constexpr size_t kPiece = 1 << 20;
+  std::string bytes;
+  for (;;) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kPiece);
+    const ssize_t count = ::read(STDIN_FILENO, bytes.data() + before, kPiece);
+    const int code = errno;
+    bytes.resize(before + static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    throw_if_interrupted();
+    if (count < 0 && code != EINTR)
+      throw Error(ErrorKind::io, fmt::format("cannot read the standard input: {}", std::strerror(code)));
+    if (count == 0) break;
+  }
+  write_file(path_, bytes);
+}
+
+ModelFile::ModelFile(const std::string& argument) : path_(argument) {
+  if (argument == "-") path_ = input_.emplace("standard-input.onnx").path();
+}
+
+InputFiles::InputFiles(const std::vector<std::string>& items) {
+  std::vector<std::string> assignments;
+  for (const std::string& item : items) {
+    if (item.find('=') != item.npos) {
+      assignments.push_back(item);
+      continue;
+    }
+    if (item != "-" && !item.ends_with(".npz"))
+      throw Error(ErrorKind::usage,
+                  fmt::format("--input wants NAME=FILE.npy or FILE.npz, not '{}'", printable(item)));
+    if (item == "-" && input_) throw Error(ErrorKind::usage, "--input names the standard input twice");
+    const std::string path = item == "-" ? input_.emplace("standard-input.npz").path() : item;
+    for (const auto& [name, tensor] : read_npz(path))
+      if (!files_.emplace(name, path).second)
+        throw Error(ErrorKind::usage, fmt::format("--input names '{}' twice", printable(name)));
+  }
+  for (const auto& [name, file] : parse_assignments("--input", assignments))
+    if (!files_.emplace(name, file).second)
+      throw Error(ErrorKind::usage, fmt::format("--input names '{}' twice", printable(name)));
 }
 
 std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& items) {

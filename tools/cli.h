@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "korch/base/files.h"
 #include "korch/base/json.h"
 #include "korch/plan/plan.h"
 #include "korch/tensor/shape.h"
@@ -22,6 +24,44 @@ std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& ite
 // {"NAME=VALUE", ...} as a map; throws Error{usage} on a missing '=' or a name given twice.
 std::map<std::string, std::string> parse_assignments(const std::string& option,
                                                      const std::vector<std::string>& items);
+
+// The whole standard input as a file of this name, as long as the object lives.
+class StandardInput {
+ public:
+  explicit StandardInput(const std::string& name);
+  const std::string& path() const { return path_; }
+
+ private:
+  TempDir folder_;
+  std::string path_;
+};
+
+constexpr const char* kModelHelp = "the network, an .onnx file; -: the standard input";
+// A network's file: `argument`, or the standard input where that is "-".
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& argument);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::optional<StandardInput> input_;
+  std::string path_;
+};
+
+constexpr const char* kInputHelp =
+    "NAME=FILE.npy or NAME=FILE.npz, or FILE.npz for all that it holds (-: the standard input), repeatable; "
+    "random where not given";
+// What --input says, as input name -> file.
+class InputFiles {
+ public:
+  // Throws Error{usage}.
+  explicit InputFiles(const std::vector<std::string>& items);
+  const std::map<std::string, std::string>& by_name() const { return files_; }
+
+ private:
+  std::optional<StandardInput> input_;
+  std::map<std::string, std::string> files_;
+};
 
 // The names of PlanSchedule.
 std::map<std::string, PlanSchedule> schedules_by_name();

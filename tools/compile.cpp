@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -12,6 +13,7 @@
 #include "korch/base/stopwatch.h"
 #include "korch/driver/pipeline.h"
 #include "korch/options/option_table.h"
+#include "korch/package/executable.h"
 #include "korch/plan/plan_json.h"
 #include "progress.h"
 #include "verbs.h"
@@ -123,6 +125,23 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   if (arguments.user.compile.stop_after.empty()) fmt::print("wrote {}\n", arguments.output);
 }
 
+// "net.so" of "models/net.onnx". What is there already is replaced only if it is an executable of korch's.
+std::string default_output(const std::string& model) {
+  if (model == "-")
+    throw Error(ErrorKind::usage,
+                "give the executable's name with -o FILE.so: the network comes from the standard input");
+  const std::string output = std::filesystem::path(model).stem().string() + ".so";
+  if (!file_exists(output)) return output;
+  try {
+    read_executable(output);
+  } catch (const Error&) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("'{}' is there and no executable of korch; give another name with -o FILE.so", output));
+  }
+  return output;
+}
+
 void run_compile(CompileArguments& arguments) {
   CompileOptions& options = arguments.user.compile;
   parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
@@ -133,8 +152,9 @@ void run_compile(CompileArguments& arguments) {
         "korch: warning: no kernel database: there is no home folder ($XDG_CACHE_HOME, $HOME); nothing is "
         "remembered for the next compilation (--profile-db FILE, or --no-profile-db to say nothing)\n");
   if (options.stop_after.empty() && arguments.output.empty())
-    throw Error(ErrorKind::usage, "give the executable's name with -o FILE.so");
+    arguments.output = default_output(arguments.model);
   if (options.stop_after.empty()) require_writable(arguments.output);
+  const ModelFile model(arguments.model);
   const bool on_terminal = !arguments.quiet && ::isatty(STDERR_FILENO) != 0;
   if (on_terminal)
     options.progress = TerminalProgress();
@@ -142,11 +162,13 @@ void run_compile(CompileArguments& arguments) {
     options.progress = PlainProgress();
   const CompileResult result = [&] {
     const LineCleaner cleaner{on_terminal};
-    return compile_model(arguments.model, arguments.output, options);
+    return compile_model(model.path(), arguments.output, options);
   }();
   for (const std::string& warning : result.warnings) fmt::print(stderr, "korch: warning: {}\n", warning);
   print_result(result, arguments);
 }
+
+constexpr const char* kForExperts = "Options for experts";
 
 // A row of the table on the command line.
 void declare(Options& verb, const OptionRow& row, UserOptions& options) {
@@ -155,9 +177,10 @@ void declare(Options& verb, const OptionRow& row, UserOptions& options) {
   };
   if (row.kind == OptionKind::truth) {
     const bool is_negated = row.preset == "1";
-    verb.flag(
+    Option flag = verb.flag(
         row.program_name, [set, is_negated] { set(is_negated ? "0" : "1"); },
         is_negated ? row.otherwise : row.help);
+    if (row.is_for_experts) flag.group(kForExperts);
     return;
   }
   const std::string type = row.kind == OptionKind::word    ? fmt::format("{{{}}}", fmt::join(row.words, ","))
@@ -167,6 +190,7 @@ void declare(Options& verb, const OptionRow& row, UserOptions& options) {
   Option option = row.kind == OptionKind::texts ? verb.repeated(row.program_name, set, row.help)
                                                 : verb.option(row.program_name, set, row.help);
   option.type(type).default_text(row.preset);
+  if (row.is_for_experts) option.group(kForExperts);
 }
 
 }  // namespace
@@ -174,8 +198,10 @@ void declare(Options& verb, const OptionRow& row, UserOptions& options) {
 void add_compile_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<CompileArguments>();
   Options verb = command_line.verb("compile", "network (ONNX) -> executable, optimized for a target");
-  verb.option("model", arguments->model, "the network, an .onnx file").required();
-  verb.option("-o,--output", arguments->output, "the executable to write, a shared library");
+  verb.option("model", arguments->model, kModelHelp).required();
+  verb.option(
+      "-o,--output", arguments->output,
+      "the executable to write, a shared library; else the network's name with .so, in the current folder");
   verb.option("--shape", arguments->shapes,
               "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
               "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "

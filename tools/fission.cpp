@@ -21,14 +21,15 @@ struct FissionArguments {
 };
 
 void run_fission(const FissionArguments& arguments) {
+  const ModelFile model(arguments.model);
   FileRoles files;
-  files.reads("the model", arguments.model);
+  files.reads("the model", model.path());
   files.writes("the output", arguments.output);
   require_writable(arguments.output);
   ImportOptions options;
   options.on_external_file = [&](const std::string& path) { files.reads("the model's external data", path); };
   parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
-  const Graph imported = import_onnx(arguments.model, options);
+  const Graph imported = import_onnx(model.path(), options);
   const Graph primitive = fission(imported);
   export_onnx(primitive, arguments.output);
   if (arguments.json) {
@@ -46,7 +47,7 @@ void run_fission(const FissionArguments& arguments) {
 void add_fission_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<FissionArguments>();
   Options verb = command_line.verb("fission", "write the primitive graph as an ONNX model");
-  verb.option("model", arguments->model, "the network, an .onnx file").required();
+  verb.option("model", arguments->model, kModelHelp).required();
   verb.option("-o,--output", arguments->output, "the .onnx file to write").required();
   verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
   verb.flag("--json", arguments->json, "print the result as JSON");

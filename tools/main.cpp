@@ -18,11 +18,11 @@ namespace {
 constexpr const char* kPurpose =
     "compiles a trained network (ONNX) into the fastest executable for this machine";
 constexpr const char* kFirstSession =
-    "  korch model candy_224 -o candy.onnx          a network to try (or bring your own)\n"
-    "  korch compile candy.onnx -o candy.so         the main job\n"
-    "  korch verify candy.onnx candy.so             same results as the network in float64?\n"
-    "  korch bench candy.so                         how fast\n"
-    "  korch explain candy.so                       what was fused, and why";
+    "  korch model candy_224                        a network to try (or bring your own)\n"
+    "  korch compile candy_224.onnx                 the main job: writes candy_224.so\n"
+    "  korch verify candy_224.onnx candy_224.so     same results as the network in float64?\n"
+    "  korch bench candy_224.so                     how fast\n"
+    "  korch explain candy_224.so                   what was fused, and why";
 constexpr const char* kExitCodes =
     "0 done, 1 internal error, 2 usage, 3 invalid model or input, 4 unsupported operator or "
     "type,\n"

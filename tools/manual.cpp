@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "verbs.h"
@@ -55,11 +56,18 @@ std::string verb_text(const std::string& program, const VerbDescription& verb) {
     if (option.is_repeatable) usage += " ...";
     entries += entry(name, option);
   }
-  for (const OptionDescription& option : verb.dashed) {
-    std::string head;
-    for (const std::string& name : option.spellings) head += (head.empty() ? "" : ", ") + bold(name);
-    if (!option.is_flag) head += " " + italic(value_text(option));
-    entries += entry(head, option);
+  std::vector<std::string> groups = {""};
+  for (const OptionDescription& option : verb.dashed)
+    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  for (const std::string& group : groups) {
+    if (!group.empty()) entries += ".PP\n" + escaped(group) + ":\n";
+    for (const OptionDescription& option : verb.dashed) {
+      if (option.group != group) continue;
+      std::string head;
+      for (const std::string& name : option.spellings) head += (head.empty() ? "" : ", ") + bold(name);
+      if (!option.is_flag) head += " " + italic(value_text(option));
+      entries += entry(head, option);
+    }
   }
   return fmt::format(".SS {}\n{}\n.PP\n{}\n{}", escaped(verb.name), usage, escaped(verb.text), entries);
 }

@@ -36,11 +36,11 @@ void print_list(const std::vector<std::string>& names, const char* key, const ch
   for (const std::string& name : names) fmt::print("{}{}\n", before_each, name);
 }
 
-void run_model(const ModelArguments& arguments) {
+void run_model(ModelArguments& arguments) {
   const std::string folder = models_folder();
   if (arguments.list) return print_list(list_models(folder), "models", "", arguments.json);
-  if (arguments.name.empty() || arguments.output.empty())
-    throw Error(ErrorKind::usage, "give a model's name and -o FILE.onnx, or --list");
+  if (arguments.name.empty()) throw Error(ErrorKind::usage, "give a model's name, or --list");
+  if (arguments.output.empty()) arguments.output = arguments.name + ".onnx";
   FileRoles files;
   files.reads("the skeleton", folder + "/" + arguments.name + ".skeleton.onnx");
   files.writes("the output", arguments.output);
@@ -67,7 +67,7 @@ void add_model_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<ModelArguments>();
   Options verb = command_line.verb("model", "write one of the bundled networks, with generated weights");
   verb.option("name", arguments->name, "which one (see --list)");
-  verb.option("-o,--output", arguments->output, "the .onnx file to write");
+  verb.option("-o,--output", arguments->output, "the .onnx file to write; else NAME.onnx");
   verb.option("--inputs", arguments->inputs,
               "also write its reference inputs as .npy files into this folder");
   verb.flag("--list", arguments->list, "list the networks");

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli.h"
+#include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/base/interrupt.h"
@@ -15,13 +20,14 @@
 #include "korch/inspect/saved_inputs.h"
 #include "korch/package/loaded.h"
 #include "korch/tensor/npy.h"
+#include "korch/tensor/npz.h"
 #include "verbs.h"
 
 namespace korch {
 namespace {
 
 struct RunArguments {
-  std::string executable, output_dir;
+  std::string executable, output_dir, output;
   std::vector<std::string> inputs, shapes;
   uint64_t seed = 1;
   int threads = 0;
@@ -70,10 +76,14 @@ std::vector<std::string> output_files(const RunArguments& arguments,
                                       const std::map<std::string, std::string>& inputs,
                                       const std::vector<PlanIo>& outputs) {
   std::vector<std::string> files;
-  if (arguments.output_dir.empty()) return files;
   FileRoles roles;
   roles.reads("the executable", arguments.executable);
   for (const auto& [name, file] : inputs) roles.reads(fmt::format("the input '{}'", name), file);
+  if (!arguments.output.empty() && arguments.output != "-") {
+    roles.writes("the archive of outputs", arguments.output);
+    require_writable(arguments.output);
+  }
+  if (arguments.output_dir.empty()) return files;
   for (const PlanIo& output : outputs) {
     files.push_back(arguments.output_dir + "/" + npy_name(output.name));
     roles.writes(fmt::format("the output '{}'", output.name), files.back());
@@ -82,8 +92,23 @@ std::vector<std::string> output_files(const RunArguments& arguments,
   return files;
 }
 
+// All outputs as one .npz.
+void write_archive(const std::string& path, const std::vector<PlanIo>& ios,
+                   const std::vector<HostTensor>& outputs) {
+  std::map<std::string, HostTensor> tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) tensors.emplace(ios[i].name, outputs[i]);
+  const std::string archive = npz_of(tensors);
+  if (path != "-") return write_file(path, archive);
+  if (std::fwrite(archive.data(), 1, archive.size(), stdout) != archive.size())
+    throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
+}
+
 void run_run(const RunArguments& arguments) {
-  const std::map<std::string, std::string> input_files = parse_assignments("--input", arguments.inputs);
+  const InputFiles given(arguments.inputs);
+  const std::map<std::string, std::string>& input_files = given.by_name();
+  const bool to_standard_output = arguments.output == "-";
+  if (to_standard_output && ::isatty(STDOUT_FILENO) != 0)
+    throw Error(ErrorKind::usage, "--output - writes bytes, and the standard output is a terminal");
   LoadedExecutable executable(arguments.executable, arguments.threads, arguments.schedule);
   if (executable.threads() < arguments.threads)
     fmt::print(stderr, "warning: {} threads instead of {}: the system gives no more\n", executable.threads(),
@@ -97,7 +122,8 @@ void run_run(const RunArguments& arguments) {
   const std::vector<HostTensor> outputs = executable.run(inputs);
   throw_if_interrupted();
   for (size_t i = 0; i < files.size(); ++i) write_npy(files[i], outputs[i]);
-  print_outputs(arguments, executable.outputs(), outputs);
+  if (!arguments.output.empty()) write_archive(arguments.output, executable.outputs(), outputs);
+  if (!to_standard_output) print_outputs(arguments, executable.outputs(), outputs);
 }
 
 }  // namespace
@@ -106,7 +132,7 @@ void add_run_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<RunArguments>();
   Options verb = command_line.verb("run", "run an executable");
   verb.option("executable", arguments->executable, "made by korch compile").required();
-  verb.option("--input", arguments->inputs, "NAME=FILE.npy (repeatable); random where not given");
+  verb.option("--input", arguments->inputs, kInputHelp);
   verb.option("--shape", arguments->shapes,
               "extent of an open dimension for random inputs, SYMBOL=4 (repeatable); the largest where not "
               "given");
@@ -119,6 +145,8 @@ void add_run_verb(CommandLine& command_line) {
               schedules_by_name());
   verb.option("--output-dir", arguments->output_dir,
               "write each output as <output>.npy ('/' in names as '_')");
+  verb.option("-o,--output", arguments->output,
+              "write all outputs into this .npz file; -: to the standard output, and no summary");
   verb.flag("--json", arguments->json, "print the summary as JSON");
   verb.runs([arguments] { run_run(*arguments); });
 }

@@ -25,12 +25,13 @@ void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.seed = arguments.model_seed;
-  const Graph graph = import_onnx(arguments.model, import_options);
+  const ModelFile model(arguments.model);
+  const Graph graph = import_onnx(model.path(), import_options);
   VerifyOptions options = arguments.options;
   options.import_within = [&](const std::map<std::string, int64_t>& bounds) {
     ImportOptions within = import_options;
     within.bounds = bounds;
-    return import_onnx(arguments.model, within);
+    return import_onnx(model.path(), within);
   };
   const VerifyResult result = compare_executable(graph, arguments.executable, options);
   if (arguments.json) {
@@ -68,7 +69,7 @@ void run_verify(const VerifyArguments& arguments) {
 void add_verify_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<VerifyArguments>();
   Options verb = command_line.verb("verify", "compare an executable with the network in float64");
-  verb.option("model", arguments->model, "the network, an .onnx file").required();
+  verb.option("model", arguments->model, kModelHelp).required();
   verb.option("executable", arguments->executable, "made from it by korch compile").required();
   verb.option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
   verb.option("--model-seed", arguments->model_seed, "as given to korch compile as --seed").default_shown();

@@ -34,7 +34,7 @@ TEST_F(BadRun, Inputs) {
   write_file(path("cut.npy"), whole.substr(0, whole.size() - 1));
   expect_input_refused("x=" + path("cut.npy"), 3, {"cut.npy", "40 bytes", "has 39"});
   expect_refused("run " + path("m.so") + " --shape n=2", 2, {"no open dimension 'n'", "shapes are fixed"});
-  expect_input_refused("x", 2, {"NAME=VALUE"});
+  expect_input_refused("x", 2, {"NAME=FILE.npy"});
   expect_input_refused("x=" + path("x.npy") + " --input x=" + path("x.npy"), 2, {"twice"});
 }
 

@@ -32,6 +32,20 @@ TEST_F(OptionsOfCompile, WrongValuesAreRefusedInTheTablesWords) {
   }
 }
 
+TEST_F(OptionsOfCompile, UnknownVerbsAreNamed) {
+  EXPECT_EQ(run("compil m.onnx"), 2);
+  EXPECT_TRUE(err_.starts_with("korch: no verb 'compil'; is it 'compile'? There are model, compile, run, "))
+      << err_;
+  EXPECT_EQ(run("benhc m.so --rounds 5"), 2);
+  EXPECT_TRUE(err_.starts_with("korch: no verb 'benhc'; is it 'bench'?")) << err_;
+  EXPECT_EQ(run("m.onnx"), 2);  // near to none
+  EXPECT_TRUE(err_.starts_with("korch: no verb 'm.onnx'; there are model, ")) << err_;
+  EXPECT_EQ(err_.find("worker"), std::string::npos) << err_;
+  EXPECT_EQ(run("--treads 2"), 2);
+  EXPECT_TRUE(err_.starts_with("korch: no option '--treads'; there are ")) << err_;
+  EXPECT_EQ(run(""), 2);
+}
+
 TEST_F(OptionsOfCompile, UnknownOnesAreRefusedInTheTablesWords) {
   EXPECT_EQ(run("compile m.onnx -o " + path("m.so") + " --treads 2"), 2);
   EXPECT_TRUE(err_.starts_with("korch: no option '--treads'; there are ")) << err_;

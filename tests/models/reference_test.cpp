@@ -5,7 +5,7 @@
 #include "korch/interp/interpreter.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/models.h"
-#include "../tensor/npz.h"
+#include "korch/tensor/npz.h"
 
 namespace korch {
 namespace {

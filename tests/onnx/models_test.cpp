@@ -10,7 +10,7 @@
 #include "korch/onnx/generator.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/model_file.h"
-#include "../tensor/npz.h"
+#include "korch/tensor/npz.h"
 
 namespace korch {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "korch/base/files.h"
-#include "npz.h"
+#include "korch/tensor/npz.h"
 
 namespace korch {
 namespace {
@@ -95,10 +95,51 @@ TEST_F(Npy, RefusesMalformedFiles) {
   EXPECT_EQ(error_of([&] { read_npy(folder_.path() + "/missing"); }).substr(0, 1), "7");
 }
 
-TEST_F(Npy, ReadsWhatNumpyWrote) {
+TEST_F(Npy, ReadsArchivesThatNumpyWrote) {
   const auto tensors = read_npz(KORCH_SOURCE_DIR "/models/candy_224.ref.npz");
   EXPECT_FALSE(tensors.empty());
   for (const auto& [name, tensor] : tensors) EXPECT_GT(tensor.elements(), 0) << name;
+}
+
+std::map<std::string, HostTensor> two_tensors() {
+  HostTensor x(TensorType{DType::f32, {2, 3}}), n(TensorType{DType::i64, {}});
+  for (int i = 0; i < 6; ++i) x.mutable_data<float>()[i] = static_cast<float>(i) - 2.5f;
+  n.mutable_data<int64_t>()[0] = -7;
+  return {{"in/x", x}, {"n", n}};
+}
+
+TEST_F(Npy, ArchivesComeBack) {
+  const auto tensors = two_tensors();
+  const std::string archive = npz_of(tensors);
+  const auto again = parse_npz(archive, "a.npz");
+  ASSERT_EQ(again.size(), 2u);
+  for (const auto& [name, tensor] : tensors) {
+    ASSERT_EQ(again.at(name).type(), tensor.type());
+    EXPECT_EQ(npy_of(again.at(name)), npy_of(tensor)) << name;
+  }
+  EXPECT_TRUE(parse_npz(npz_of({}), "empty.npz").empty());
+}
+
+TEST_F(Npy, DamagedArchivesAreRefused) {
+  const std::string archive = npz_of(two_tensors());
+  for (size_t bytes = 0; bytes < archive.size(); ++bytes)
+    EXPECT_EQ(error_of([&] { parse_npz(archive.substr(0, bytes), "a.npz"); }).substr(0, 1), "3") << bytes;
+  // Any byte: an error, or one that says nothing of the tensors (a date, say).
+  for (size_t at = 0; at < archive.size(); ++at) {
+    std::string damaged = archive;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    const std::string error = error_of([&] {
+      const auto was = two_tensors();
+      for (const auto& [name, tensor] : parse_npz(damaged, "a.npz"))
+        EXPECT_TRUE(!was.contains(name) || npy_of(tensor) == npy_of(was.at(name))) << at;
+    });
+    EXPECT_TRUE(error == "no error" || error[0] == '3') << at << ": " << error;
+  }
+  // Deflated to less than is possible.
+  std::string bomb = archive;
+  const size_t entry = bomb.find("PK\1\2");
+  bomb[entry + 10] = 8;
+  EXPECT_EQ(error_of([&] { parse_npz(bomb, "a.npz"); }).substr(0, 1), "3");
 }
 
 }  // namespace

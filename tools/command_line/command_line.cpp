@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <numeric>
 #include <sstream>
 
 #include "korch/base/printable.h"
@@ -53,6 +54,7 @@ OptionDescription describe(const CLI::Option& option) {
   result.is_flag = option.get_items_expected_max() == 0;
   result.is_required = option.get_required();
   result.is_repeatable = option.get_items_expected_max() > 1;
+  if (option.get_group() != "Options") result.group = option.get_group();
   return result;
 }
 
@@ -97,6 +99,39 @@ std::string fault_text(const CLI::App* program, const CLI::Error& error) {
   }
   return text + printable(reworded(verb, error.what())) + "\n" + call + (call.empty() ? "" : " ") +
          "--help tells more.\n";
+}
+
+std::vector<std::string> spellings(const VerbDescription& verb) {
+  std::vector<std::string> result;
+  for (const OptionDescription& option : verb.dashed) result.push_back(option.spellings.back());
+  return result;
+}
+
+// Letters to insert, to leave out or to change.
+size_t distance(const std::string& from, const std::string& to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < to.size(); ++j) {
+      const size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// A word that is none of the verbs, which stand in `verbs`.
+std::string no_verb_text(const std::string& word, const std::vector<VerbDescription>& verbs) {
+  const auto nearer = [&](const VerbDescription& a, const VerbDescription& b) {
+    return distance(word, a.name) < distance(word, b.name);
+  };
+  const std::string& nearest = std::min_element(verbs.begin(), verbs.end(), nearer)->name;
+  std::string text = "no verb '" + printable(word) + "'; ";
+  text += 2 * distance(word, nearest) <= nearest.size() ? "is it '" + nearest + "'? There are" : "there are";
+  for (const VerbDescription& verb : verbs) text += (&verb == &verbs[0] ? " " : ", ") + verb.name;
+  return text;
 }
 
 }  // namespace
@@ -153,6 +188,11 @@ Option Option::one_of(const std::vector<std::string>& words) {
 
 Option Option::type(const std::string& name) {
   option_->type_name(name);
+  return *this;
+}
+
+Option Option::group(const std::string& heading) {
+  option_->group(heading);
   return *this;
 }
 
@@ -278,11 +318,19 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     const std::vector<std::string> extra = app().remaining(/*recurse=*/true);
     if (extra.empty() || !extra[0].starts_with('-')) return app().exit(error);
     const std::vector<CLI::App*> verbs = app().get_subcommands();
-    std::vector<std::string> known;
-    for (const OptionDescription& option : describe(verbs.empty() ? app() : *verbs[0]).dashed)
-      known.push_back(option.spellings.back());
     const std::string program = app().get_name();
-    std::cerr << program << (program.empty() ? "" : ": ") << no_option_text(extra[0], known) << "\n";
+    std::cerr << program << (program.empty() ? "" : ": ")
+              << no_option_text(extra[0], spellings(describe(verbs.empty() ? app() : *verbs[0]))) << "\n";
+    return error.get_exit_code();
+  } catch (const CLI::RequiredError& error) {
+    const std::vector<std::string> extra = app().remaining(/*recurse=*/true);
+    const std::vector<VerbDescription> verbs = verb_descriptions();
+    if (verbs.empty() || !app().get_subcommands().empty() || extra.empty()) return app().exit(error);
+    const bool is_option = extra[0].starts_with('-');
+    std::cerr << app().get_name() << ": "
+              << (is_option ? no_option_text(extra[0], spellings(description()))
+                            : no_verb_text(extra[0], verbs))
+              << "\n";
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app().exit(error);

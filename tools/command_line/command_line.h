@@ -30,7 +30,8 @@ class Option {
   Option at_least(int least);
   Option positive();
   Option one_of(const std::vector<std::string>& words);
-  Option type(const std::string& name);  // as --help shows it
+  Option type(const std::string& name);      // as --help shows it
+  Option group(const std::string& heading);  // below which --help lists it, behind the others
   Option excludes(Option other);
 
   // By the parse.
@@ -112,6 +113,7 @@ struct OptionDescription {
   std::string type;                    // "TEXT:{import,fission}"
   std::string text, default_text;
   bool is_flag = false, is_required = false, is_repeatable = false;
+  std::string group = {};  // empty: of the others
 
   // What it takes where that is one of a few words; else empty.
   std::vector<std::string> choices() const;

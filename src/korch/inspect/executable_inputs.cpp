@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "korch/base/error.h"
+#include "korch/base/printable.h"
 #include "korch/inspect/verify.h"
 #include "korch/plan/plan_json.h"
 #include "korch/tensor/npy.h"
+#include "korch/tensor/npz.h"
 
 namespace korch {
 namespace {
@@ -84,6 +86,23 @@ void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>
     if (dimension.sum) known.emplace(dimension.name, dimension.sum->of(extents));
 }
 
+// Of .npy files, and of members of .npz files, each of which is read once.
+class TensorFiles {
+ public:
+  HostTensor read(const std::string& path, const std::string& name) {
+    if (!path.ends_with(".npz")) return read_npy(path);
+    auto archive = archives_.find(path);
+    if (archive == archives_.end()) archive = archives_.emplace(path, read_npz(path)).first;
+    const auto member = archive->second.find(name);
+    if (member == archive->second.end())
+      throw Error(ErrorKind::invalid, fmt::format("'{}' holds no '{}.npy'", path, printable(name)));
+    return member->second;
+  }
+
+ private:
+  std::map<std::string, std::map<std::string, HostTensor>> archives_;
+};
+
 }  // namespace
 
 std::map<std::string, int64_t> own_extents(const LoadedExecutable& executable,
@@ -101,13 +120,14 @@ std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, ui
   std::map<std::string, int64_t> known = extents;
   require_dimensions(executable, extents);
   std::map<size_t, HostTensor> given;
+  TensorFiles tensors;
   for (const auto& [name, path] : files) {
     const auto found =
         std::find_if(ios.begin(), ios.end(), [&](const PlanIo& io) { return io.name == name; });
     if (found == ios.end())
       throw Error(ErrorKind::invalid,
                   fmt::format("there is no input named '{}'; the inputs are {}", name, list_of(ios)));
-    const HostTensor tensor = read_npy(path);
+    const HostTensor tensor = tensors.read(path, name);
     const auto number = static_cast<int>(found - ios.begin());
     const std::optional<HostTensor> input =
         as_type(tensor, {found->type.dtype, executable.shape_within(number, tensor.shape())});

@@ -10,9 +10,9 @@
 namespace korch {
 
 // Random from `seed` (integers are 0 or 1, which every index and mask allows), except for the inputs that
-// `files` names: input name -> .npy file. Open dimensions have the extents that `files` and `extents` (by
-// their names) say, else the largest. Throws Error{invalid} for an unknown name or another type, Error{usage}
-// for an extent of none.
+// `files` names: input name -> .npy file, or .npz file with a member of this name. Open dimensions have the
+// extents that `files` and `extents` (by their names) say, else the largest. Throws Error{invalid} for an
+// unknown name or another type, Error{usage} for an extent of none.
 std::vector<HostTensor> executable_inputs(const LoadedExecutable& executable, uint64_t seed,
                                           const std::map<std::string, std::string>& files = {},
                                           const std::map<std::string, int64_t>& extents = {});

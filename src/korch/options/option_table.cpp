@@ -157,6 +157,9 @@ class Slots {
     return row;
   }
 
+  // The last one is.
+  void for_experts() { all.back().row.is_for_experts = true; }
+
   void strategy(CompileOptions& options);
   void planning(CompileOptions& options);
   void making(CompileOptions& options);
@@ -167,11 +170,13 @@ Slots::Slots(UserOptions& options) {
   text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
   text("device", kProgram, o.device,
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
+  for_experts();
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
   word("variants", kCompiling, o.variants.which, kWhichVariants,
        "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
        "choice), "
        "reassociating (they do, within rounding), none");
+  for_experts();
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
       "of random numbers that the model draws, each node without a seed of its own; every run has the same");
@@ -208,6 +213,7 @@ void Slots::strategy(CompileOptions& options) {
     options.strategy = Strategy::random;
     return read_number(std::string_view(text).substr(kRandom.size()), &options.random_seed);
   };
+  for_experts();
 }
 
 void Slots::planning(CompileOptions& options) {
@@ -215,21 +221,26 @@ void Slots::planning(CompileOptions& options) {
   word("bounds", kEverybody, options.bounds, kBounds,
        "cost of a kernel that is not measured: learned (from kernels of its kind) or analytic (from machine "
        "peaks: slow)");
+  for_experts();
   truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
         "plan for the network as it is: only fusion and layouts");
+  for_experts();
   std::vector<std::string>& rules = options.rules;
   add("rule", kEverybody, OptionKind::texts, "",
       "add the alternatives of this rewrite rule only (repeatable)", [&rules](const std::string& text) {
         rules.push_back(text);
         return true;
       });
+  for_experts();
   truth("exhaustive", kEverybody, options.exhaustive, "measure every column, not only those that can matter");
+  for_experts();
   truth("measure", kEverybody, options.measure, "measure the kernels that can matter",
         "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but "
         "absent)");
   truth("other_schedules", kEverybody, options.other_schedules,
         "measure other tiles and grids of the plan's kernels too",
         "each kernel by the tiles and the grid that its family ranks first: compiles faster");
+  for_experts();
 }
 
 void Slots::making(CompileOptions& options) {
@@ -237,9 +248,11 @@ void Slots::making(CompileOptions& options) {
         "check the executable against the interpreter, in float64, before it is kept", "keep it unchecked");
   truth("heal", kEverybody, options.heal, "plan again without a kernel that proves wrong",
         "a kernel that proves wrong is an error");
+  for_experts();
   word("schedule", kEverybody, options.schedule, kScheduleWords,
        "barrier: a phase ends before the next begins; dynamic: a free worker takes any ready task; else the "
        "faster by a run of each");
+  for_experts();
   text("database", kEverybody, options.database_path,
        "kernel database: measured costs, for later compilations", OptionKind::place)
       .program_name = "--profile-db";
@@ -249,11 +262,14 @@ void Slots::making(CompileOptions& options) {
       "least; 0: without a limit",
       [&budget_s](const std::string& given) { return read_seconds(given, &budget_s); });
   text("dump_dir", kCompiling, options.dump_dir, "write every stage as text into this folder");
+  for_experts();
   text("save_inputs", kCompiling, options.save_inputs,
        "also write random inputs for the network as .npy files into this folder");
   truth("emulation", kCompiling, options.emulation,
         "for a GPU: the executable also holds what an emulated one runs, to check it where no GPU is");
+  for_experts();
   text("stop_after", kProgram, options.stop_after, "end after a stage", OptionKind::word, kLastStages);
+  for_experts();
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct OptionRow {
   std::string otherwise = {};  // of a truth: what 0 does
   std::vector<std::string> words = {};
   uint64_t least = 0, most = 0;  // of a whole number
+  bool is_for_experts = false;   // about how a plan is found, not what is wanted of it
 };
 
 // The rows of these interfaces, in the order of the help text.

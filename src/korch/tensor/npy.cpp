@@ -131,6 +131,11 @@ HostTensor read_npy(const std::string& path) {
   return parse_npy(MappedFile(path).view(), path);
 }
 
+std::string npy_of(const HostTensor& tensor) {
+  return npy_header(tensor.type())
+      .append(static_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
+}
+
 void write_npy(const std::string& path, const HostTensor& tensor) {
   const std::string header = npy_header(tensor.type());
   write_file_parts(path,

@@ -29,6 +29,25 @@ if(NOT printed STREQUAL "y f32: 16 16 16 16\n")
   message(FATAL_ERROR "the example printed: ${printed}")
 endif()
 
+# What the program tells of itself, and its networks.
+foreach(file share/man/man1/korch.1 share/bash-completion/completions/korch share/zsh/site-functions/_korch
+             share/fish/vendor_completions.d/korch.fish)
+  file(STRINGS ${WORK}/prefix/${file} lines REGEX "korch")
+  if(NOT lines)
+    message(FATAL_ERROR "nothing in ${file}")
+  endif()
+endforeach()
+execute_process(COMMAND ${WORK}/prefix/bin/korch model --list OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed MATCHES "candy_224")
+  message(FATAL_ERROR "the networks: ${printed}")
+endif()
+file(RENAME ${WORK}/prefix/share/korch/models ${WORK}/models)  # it looks there, not in the source
+run(${CMAKE_COMMAND} -E make_directory ${WORK}/prefix/share/korch/models)
+execute_process(COMMAND ${WORK}/prefix/bin/korch model --list OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(printed)
+  message(FATAL_ERROR "networks of the source: ${printed}")
+endif()
+
 # A program in C needs no C++.
 file(WRITE ${WORK}/c/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(c LANGUAGES C)\n"
   "find_package(korch REQUIRED)\nadd_executable(c c.c)\ntarget_link_libraries(c PRIVATE korch::korch)\n")
@@ -38,4 +57,21 @@ run(${CMAKE_COMMAND} -S ${WORK}/c -B ${WORK}/c/build -DCMAKE_PREFIX_PATH=${WORK}
     "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror -std=c99 -pedantic")
 run(${CMAKE_COMMAND} --build ${WORK}/c/build)
 run(${WORK}/c/build/c)
+
+# The same by pkg-config.
+find_program(PKG_CONFIG pkg-config)
+if(NOT PKG_CONFIG)
+  message(STATUS "pkg-config is not installed: its file is not tried")
+else()
+  file(GLOB_RECURSE pc ${WORK}/prefix/*/korch.pc)
+  get_filename_component(folder ${pc} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs korch OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${PKG_CONFIG} --variable=libdir korch OUTPUT_VARIABLE libraries
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags)
+  run(${COMPILER} -xc ${WORK}/c/c.c ${flags} -Wl,-rpath,${libraries} -o ${WORK}/c/by_pkg_config)
+  run(${WORK}/c/by_pkg_config)
+endif()
 file(REMOVE_RECURSE ${WORK})
