@@ -95,6 +95,18 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          set_attribute(b.node("Cast", {"all"}, {"numbers"}), "to", 1);
          b.node("Neg", {"numbers"}, {"y"});
        }},
+      {"numbers up to an extent as a float",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         b.initializer("one", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+         for (const auto& [name, value] :
+              std::vector<std::pair<std::string, float>>{{"zero", 0}, {"half", 0.5}})
+           b.initializer(name, HostTensor::of<float>(DType::f32, {}, {value}));
+         b.node("Gather", {"s", "one"}, {"steps"});
+         set_attribute(b.node("Cast", {"steps"}, {"limit"}), "to", 1);
+         b.node("Range", {"zero", "limit", "half"}, {"halves"});
+         b.node("Neg", {"halves"}, {"y"});
+       }},
       {"twice as long",
        [](ModelBuilder& b) {
          set_attribute(b.node("Concat", {"x", "x"}, {"c"}), "axis", 1);
@@ -109,6 +121,34 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
        }},
   };
   for (const Network& network : networks) expect_same_at_all_extents(network);
+}
+
+// Between the extent and its bound there is something, but nothing that counts.
+TEST(OpenDimensions, IndicesBeyondTheExtentAreErrors) {
+  ImportOptions options;
+  options.shapes = {{"n", {4}}};
+  options.least_shapes = {{"n", {1}}};
+  const HostTensor x = f32({4, 1}, {1, 2, 3, 4}), two = HostTensor::of<int64_t>(DType::i64, {}, {2});
+  const auto run = [&](const char* op, int64_t index) {
+    ModelBuilder b(17);
+    b.input("x", {-1, 1}, 1, {"n", ""}).input("i", {1, 1}, 7).output("y");
+    std::vector<std::string> operands = {"x", "i"};
+    if (std::string(op).starts_with("Scatter")) operands.push_back("u");
+    b.floats("u", {1, 1}, {9});
+    b.node(op, operands, {"y"}, "it");
+    const HostTensor at = HostTensor::of<int64_t>(DType::i64, {1, 1}, {index});
+    return interpret(import_onnx_bytes(b.bytes(), options), {x, at, two})[0];
+  };
+  for (const char* op : {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"}) {
+    for (int64_t index : {-2, -1, 0, 1}) {
+      const HostTensor y = run(op, index);
+      const bool scatters = std::string(op).starts_with("Scatter");
+      EXPECT_EQ(element_as_double(y, scatters ? (index + 2) % 2 : 0), scatters ? 9 : 1 + (index + 2) % 2)
+          << op;
+    }
+    for (int64_t index : {-3, 2, 3, 4})
+      expect_error([&] { run(op, index); }, ErrorKind::invalid, {"\"it\"", "out of range"});
+  }
 }
 
 ModelBuilder two_inputs() {

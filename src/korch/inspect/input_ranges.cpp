@@ -147,7 +147,7 @@ class Uses {
 // The ranges of a graph's inputs, one after the other; of those that are not known yet, flags.
 class Ranges {
  public:
-  explicit Ranges(const Graph& graph)
+  Ranges(const Graph& graph, const std::vector<int64_t>& extents)
       : graph_(graph), order_(graph.topological_order()), intervals_(graph.value_count()) {
     for (ValueId input : graph.inputs()) {
       const bool is_whole = !is_float(graph.value(input).type.dtype);
@@ -155,9 +155,8 @@ class Ranges {
     }
     const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
     for (size_t i = 0; i < graph.open_dimensions().size(); ++i) {
-      const OpenDimension& open = graph.open_dimensions()[i];
-      intervals_[graph.inputs()[tensors + i]] = {static_cast<double>(open.least),
-                                                 static_cast<double>(open.most)};
+      const auto extent = static_cast<double>(extents[i]);
+      intervals_[graph.inputs()[tensors + i]] = {extent, extent};
     }
     for (NodeId id : order_)
       if (const Node& node = graph.node(id); node.op == Op::Constant)
@@ -249,10 +248,12 @@ class Ranges {
 
 }  // namespace
 
-std::vector<InputRange> input_ranges(const Graph& graph) {
-  Ranges ranges(graph);
+std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<int64_t>& extents) {
+  KORCH_ASSERT(extents.size() == graph.open_dimensions().size(), "an extent for each open dimension");
+  Ranges ranges(graph, extents);
   std::vector<InputRange> result;
-  for (ValueId input : graph.inputs()) result.push_back(ranges.add(input));
+  for (size_t i = 0; i + extents.size() < graph.inputs().size(); ++i)
+    result.push_back(ranges.add(graph.inputs()[i]));
   return result;
 }
 

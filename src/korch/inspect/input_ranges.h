@@ -12,9 +12,10 @@ struct InputRange {
   int64_t least = 0, most = 1;
 };
 
-// For each of the graph's inputs. The first row that applies:
+// The first row that applies:
 //
-//   it chooses an index             a number that it is compared with (of truth values: one of both), if only that
+//   it chooses an index             a number that it is compared with (of truth values: one of both), if only
+//   that
 //                                   keeps the index in its axis
 //   an index is computed from it    0 up to the largest for which every index stays in its axis
 //   a loop counts up to it          the same, up to 9 iterations
@@ -24,6 +25,7 @@ struct InputRange {
 //   it is a byte                    the whole type
 //   a number among integers alone   0 to 9: sums and products stay small
 //   else, and for truth values      0 and 1
-std::vector<InputRange> input_ranges(const Graph& graph);
+// For each of the graph's inputs, in a run with these extents of its open dimensions.
+std::vector<InputRange> input_ranges(const Graph& graph, const std::vector<int64_t>& extents = {});
 
 }  // namespace korch

@@ -44,14 +44,33 @@ Deadline bisection_deadline(const Deadline& deadline) {
 // Of so many seeds one has open dimensions as large as they may be.
 constexpr uint64_t kSeedsPerBounds = 3;
 
+// Within the dimensions' bounds; where one is a sum, that of the others.
+std::vector<int64_t> random_extents(const Graph& graph, uint64_t seed) {
+  const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
+  std::vector<int64_t> drawn, extents;
+  for (const OpenDimension& open : graph.open_dimensions()) {
+    std::mt19937_64 random(seed * 1000003 + tensors + drawn.size());
+    const auto range = static_cast<uint64_t>(open.most - open.least + 1);
+    const int64_t extent = open.least + static_cast<int64_t>(random() % range);
+    const bool at_bounds = seed % kSeedsPerBounds == VerifyOptions().seed;
+    drawn.push_back(at_bounds ? open.most : extent);
+  }
+  for (size_t d = 0; d < drawn.size(); ++d) {
+    const std::optional<ExtentSum>& sum = graph.open_dimensions()[d].sum;
+    extents.push_back(sum ? sum->of(drawn) : drawn[d]);
+  }
+  return extents;
+}
+
 }  // namespace
 
 std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatInputs floats,
                                       const Deadline& deadline) {
   StopCheck stop(deadline);
   std::vector<HostTensor> inputs;
-  const std::vector<InputRange> ranges = input_ranges(graph);
-  const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
+  const std::vector<int64_t> extents = random_extents(graph, seed);
+  const std::vector<InputRange> ranges = input_ranges(graph, extents);
+  const size_t tensors = graph.inputs().size() - extents.size();
   for (size_t number = 0; number < tensors; ++number) {
     const Value& value = graph.value(graph.inputs()[number]);
     std::mt19937_64 random(seed * 1000003 + number);
@@ -73,18 +92,7 @@ std::vector<HostTensor> random_inputs(const Graph& graph, uint64_t seed, FloatIn
     }
     inputs.push_back(converted(wide, value.type.dtype));
   }
-  std::vector<int64_t> extents;
-  for (const OpenDimension& open : graph.open_dimensions()) {
-    std::mt19937_64 random(seed * 1000003 + tensors + extents.size());
-    const auto range = static_cast<uint64_t>(open.most - open.least + 1);
-    const int64_t drawn = open.least + static_cast<int64_t>(random() % range);
-    const bool at_bounds = seed % kSeedsPerBounds == VerifyOptions().seed;
-    extents.push_back(at_bounds ? open.most : drawn);
-  }
-  for (size_t d = 0; d < extents.size(); ++d) {
-    const std::optional<ExtentSum>& sum = graph.open_dimensions()[d].sum;
-    inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {sum ? sum->of(extents) : extents[d]}));
-  }
+  for (int64_t extent : extents) inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {extent}));
   return inputs;
 }
 

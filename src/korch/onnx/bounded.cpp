@@ -302,28 +302,42 @@ class Bounded : BoundsEmitter {
     return result;
   }
 
-  // Indices count from the extent where they are negative; those beyond their own extents are 0.
-  Operand indices_of(const Operand& indices, const Operand& extent) {
-    Operand result = masked_everywhere(indices, HostTensor(TensorType{indices->dtype(), {}}));
-    if (extent == nullptr) return result;
-    const std::vector<Operand> extents = result->extents;
-    result = from_end(as_i64(result), extent);
+  // Those beyond their own extents are 0.
+  Operand indices_of(const Operand& indices, const Operand& data, int64_t axis) {
+    const std::vector<Operand> extents = indices->extents;
+    const Operand zero = constant(HostTensor(TensorType{indices->dtype(), {}}));
+    const Operand extent = extent_of(data, axis);
+    if (extent == nullptr) return masked_everywhere(indices, *zero->constant);
+    const Operand placed = placed_within(indices, extent, integer(data->shape()[static_cast<size_t>(axis)]));
+    const Operand result = std::make_shared<OperandState>(*placed);
     result->extents = extents;
-    return result;
+    return masked_everywhere(result, HostTensor(TensorType{DType::i64, {}}));
   }
   Operand as_i64(const Operand& x) {
     return x->dtype() == DType::i64 ? x : emit(Op::Cast, CastAttrs{DType::i64}, {x});
   }
-  // Negative indices count from the extent, if there is one.
-  Operand from_end(const Operand& indices, const Operand& extent) {
-    if (extent == nullptr || builder_.range(indices, kAny).low >= 0) return indices;
-    const Operand negative = emit(Op::Less, NoAttrs{}, {indices, integer(0)});
-    return emit(Op::Where, NoAttrs{}, {negative, emit(Op::Add, NoAttrs{}, {indices, extent}), indices});
+  // Negative ones count from the extent; what is outside of it goes behind the bound, where runs find it to
+  // be wrong.
+  Operand placed_within(const Operand& given, const Operand& extent, const Operand& bound) {
+    Operand indices = as_i64(given);
+    const Range range = builder_.range(given, kAny);
+    const auto both = [&](Op op, const Operand& a, const Operand& b) { return emit(op, NoAttrs{}, {a, b}); };
+    Operand outside;
+    if (range.low < 0) {
+      indices = emit(Op::Where, NoAttrs{},
+                     {both(Op::Less, indices, integer(0)), both(Op::Add, indices, extent), indices});
+      outside = both(Op::Less, indices, integer(0));
+    }
+    if (!(extent->rank() == 0 && range.high < static_cast<double>(least(extent)))) {
+      const Operand behind = both(Op::LessOrEqual, extent, indices);
+      outside = outside == nullptr ? behind : both(Op::Or, outside, behind);
+    }
+    return outside == nullptr ? indices : emit(Op::Where, NoAttrs{}, {outside, bound, indices});
   }
 
   std::vector<Operand> gather() {
     const int64_t axis = attrs<AxisAttrs>().axis;
-    const Operand indices = indices_of(inputs_[1], extent_of(x(), axis));
+    const Operand indices = indices_of(inputs_[1], x(), axis);
     std::vector<Operand> extents;
     for (int64_t i = 0; i < x()->rank(); ++i) {
       if (i != axis) {
@@ -336,7 +350,7 @@ class Bounded : BoundsEmitter {
   }
 
   std::vector<Operand> gather_elements() {
-    const Operand indices = indices_of(inputs_[1], extent_of(x(), attrs<AxisAttrs>().axis));
+    const Operand indices = indices_of(inputs_[1], x(), attrs<AxisAttrs>().axis);
     return with({x(), indices}, indices->extents);
   }
 
@@ -344,17 +358,35 @@ class Bounded : BoundsEmitter {
     const int64_t batch = attrs<AxisAttrs>().axis, depth = inputs_[1]->shape().back();
     if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr) unsupported("the length of the indices");
     for (int64_t i = 0; i < batch; ++i) note_meeting(x(), i, inputs_[1], i);
-    const Operand indices = indices_of(inputs_[1], nullptr);
+    const Operand places = std::make_shared<OperandState>(*placed_in_tuples(inputs_[1], batch, depth));
+    places->extents = inputs_[1]->extents;
+    const Operand indices = masked_everywhere(places, HostTensor(TensorType{places->dtype(), {}}));
     std::vector<Operand> extents;
     for (int64_t i = 0; i + 1 < indices->rank(); ++i) extents.push_back(extent_of(indices, i));
     for (int64_t i = batch + depth; i < x()->rank(); ++i) extents.push_back(extent_of(x(), i));
     return with({x(), indices}, extents);
   }
 
+  // As placed_within, of tuples for the axes from `first` on.
+  Operand placed_in_tuples(const Operand& indices, int64_t first, int64_t depth) {
+    std::vector<Operand> extents;
+    std::vector<int64_t> bounds;
+    bool is_open = false;
+    for (int64_t d = first; d < first + depth; ++d) {
+      bounds.push_back(x()->shape()[static_cast<size_t>(d)]);
+      is_open = is_open || extent_of(x(), d) != nullptr;
+      extents.push_back(emit(Op::Reshape, ShapeAttrs{{1}}, {length(x(), d)}));
+    }
+    if (!is_open) return indices;
+    const Operand all = depth == 1 ? extents[0] : emit(Op::Concat, AxisAttrs{0}, extents);
+    return placed_within(indices, all, constant(HostTensor::of<int64_t>(DType::i64, {depth}, bounds)));
+  }
+
   std::vector<Operand> scatter_elements() {
     const int64_t axis = attrs<AxisAttrs>().axis, bound = x()->shape()[axis];
     for (int64_t i = 0; i < x()->rank(); ++i) note_meeting(inputs_[1], i, inputs_[2], i);
-    Operand indices = from_end(as_i64(inputs_[1]), length(x(), axis));
+    // One place more is for what goes nowhere, so that what is wrong goes behind it.
+    Operand indices = placed_within(inputs_[1], length(x(), axis), integer(bound + 1));
     if (const Operand valid = within(inputs_[1], inputs_[1]->rank()))
       indices = emit(Op::Where, NoAttrs{}, {valid, indices, integer(bound)});
     return scattered(axis, indices);
@@ -365,16 +397,17 @@ class Bounded : BoundsEmitter {
     if (extent_of(inputs_[1], last) != nullptr || depth == 0) unsupported("the length of the indices");
     for (int64_t i = 0; i < inputs_[2]->rank(); ++i)
       note_meeting(inputs_[2], i, i < last ? inputs_[1] : x(), i < last ? i : i - last + depth);
-    Operand indices = as_i64(inputs_[1]);
-    std::vector<Operand> extents;
     std::vector<int64_t> nowhere(static_cast<size_t>(depth), 0);
     nowhere[0] = x()->shape()[0];
+    std::vector<int64_t> wrong;
+    std::vector<Operand> extents;
     for (int64_t d = 0; d < depth; ++d) {
-      const Operand extent = extent_of(x(), d);
-      extents.push_back(emit(Op::Reshape, ShapeAttrs{{1}},
-                             {extent == nullptr ? integer(x()->shape()[static_cast<size_t>(d)]) : extent}));
+      wrong.push_back(x()->shape()[static_cast<size_t>(d)] + 1);
+      extents.push_back(emit(Op::Reshape, ShapeAttrs{{1}}, {length(x(), d)}));
     }
-    indices = from_end(indices, depth == 1 ? extents[0] : emit(Op::Concat, AxisAttrs{0}, extents));
+    Operand indices =
+        placed_within(inputs_[1], depth == 1 ? extents[0] : emit(Op::Concat, AxisAttrs{0}, extents),
+                      constant(HostTensor::of<int64_t>(DType::i64, {depth}, wrong)));
     if (const Operand valid = within(inputs_[1], last))
       indices = emit(Op::Where, NoAttrs{},
                      {valid, indices, constant(HostTensor::of<int64_t>(DType::i64, {depth}, nowhere))});

@@ -171,7 +171,8 @@ Term written(const Term& past, const Term& update, const Term& start, int64_t ax
   if (circular) from = apply(Op::Mod, {from, length(past, axis)});
   const Term inside = 0.0 <= from && from < length(update, axis);
   const Term source = expand_like(clamp(from, 0, static_cast<double>(count - 1)), past);
-  return select(inside, gather_elements(update, source, axis), past);
+  const Term values = gather_elements(at_bounds(update), at_bounds(source), axis);
+  return select(inside, Term(past.node(), past.node().bounded(values, extents_of(past))), past);
 }
 
 Results tensor_scatter(NodeImport& n) {

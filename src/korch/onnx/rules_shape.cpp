@@ -147,12 +147,39 @@ Operand counting(NodeImport& n, const char* what) {
   return n.bounded(result, {counted});
 }
 
+// As float_range, between numbers that depend on the data, such as an extent as a float.
+Operand real_counting(NodeImport& n, const char* what) {
+  const double step = n.scalar_input(2, what);
+  for (size_t i = 0; i < 2; ++i)
+    if (n.input(i)->type.elements() != 1 || n.input(i)->dtype() != n.input(2)->dtype() ||
+        is_bounded(n.input(i)))
+      n.invalid("start, limit and delta must be scalars of one type");
+  if (step == 0 || !std::isfinite(step)) n.invalid("delta must not be zero, nor any bound NaN");
+  const Range from = n.range(n.input(0)), to = n.range(n.input(1));
+  const double most = step > 0 ? (to.high - from.low) / step : (to.low - from.high) / step;
+  if (!(most <= static_cast<double>(kMaxOffset)))
+    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them");
+  const auto bound = static_cast<int64_t>(std::max(std::ceil(most), 0.0));
+  n.require_moderate({DType::f64, {bound}});
+  const auto real = [&](size_t i) { return cast(reshape(Term(n, n.input(i)), {}), DType::f64); };
+  const Term start = real(0), limit = real(1);
+  const Term numbers = start + cast(Term(n, n.positions(DType::i64, bound, 0, 1)), DType::f64) * step;
+  // Between 0 and the bound as a float already: what is no number is none.
+  const Term count = clamp(apply(Op::Ceil, {(limit - start) / step}), 0, static_cast<double>(bound));
+  const Operand counted = cast(select(count == count, count, 0), DType::i64);
+  if (counted->constant)
+    return n.cast(slice(numbers, 0, 0, element_as_int(*counted->constant, 0)), n.input(0)->dtype());
+  counted->upper = bound;
+  return n.bounded(n.cast(numbers, n.input(0)->dtype()), {counted});
+}
+
 Results range(NodeImport& n) {
   if (n.opset() >= 27) n.ignore("stash_type");  // ours is float64
   const char* const what = "bounds";
   const bool is_known = n.input(0)->constant && n.input(1)->constant;
   if (!is_known && is_integer(n.input(0)->dtype()) && is_integer(n.input(1)->dtype()))
     return {counting(n, what)};
+  if (!is_known && is_float(n.input(0)->dtype()) && n.input(2)->constant) return {real_counting(n, what)};
   const HostTensor& start = n.constant_input(0, what);
   const HostTensor& limit = n.constant_input(1, what);
   const HostTensor& delta = n.constant_input(2, what);
