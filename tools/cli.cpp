@@ -101,11 +101,12 @@ void parse_shapes(const std::vector<std::string>& items, std::map<std::string, S
       const bool is_read = parse_number(extent.substr(0, dots), &low) &&
                            parse_number(dots == std::string::npos ? extent : extent.substr(dots + 2), &high);
       if (is_read && high < low)
-        throw Error(ErrorKind::usage, "'" + text + "': the range " + extent + " ends before it begins");
+        throw Error(ErrorKind::usage,
+                    "--shape " + name + "=" + text + ": the range " + extent + " ends before it begins");
       if (!is_read || low < 0)
-        throw Error(
-            ErrorKind::usage,
-            "'" + text + "' is not a shape; write it like 1x3x224x224, or with ranges, 1..8x3x224x224");
+        throw Error(ErrorKind::usage,
+                    "--shape " + name + ": '" + text +
+                        "' is not a shape; write it like 1x3x224x224, or with ranges, 1..8x3x224x224");
       from.push_back(low);
       to.push_back(high);
       start = end + 1;

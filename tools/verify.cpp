@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/json.h"
 #include "korch/onnx/import.h"
+#include "korch/onnx/open_inputs.h"
+#include "korch/package/executable.h"
+#include "korch/plan/plan_json.h"
 #include "verbs.h"
 
 namespace korch {
@@ -21,9 +25,31 @@ struct VerifyArguments {
   bool json = false;
 };
 
+// Of inputs that the model leaves open: the shapes that the executable was compiled for.
+void take_shapes(const VerifyArguments& arguments, ImportOptions& options) {
+  const std::set<std::string> open = open_inputs(arguments.model);
+  if (open.empty()) return;
+  const Plan plan = plan_from_json(read_plan_json(arguments.executable));
+  for (const std::string& name : open)
+    if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
+                     [&](const PlanIo& io) { return io.name == name; }))
+      throw Error(ErrorKind::invalid,
+                  fmt::format("the executable was not made from this network: it has no input '{}'", name));
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    if (!open.contains(plan.inputs[i].name)) continue;
+    const Shape& most = options.shapes[plan.inputs[i].name] = plan.inputs[i].type.shape;
+    Shape least = most;
+    for (const OpenDimension& dimension : plan.dimensions)
+      for (const auto& [input, axis] : dimension.axes)
+        if (input == static_cast<int>(i)) least[static_cast<size_t>(axis)] = dimension.least;
+    if (least != most) options.least_shapes[plan.inputs[i].name] = least;
+  }
+}
+
 void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
+  if (arguments.shapes.empty()) take_shapes(arguments, import_options);
   import_options.seed = arguments.model_seed;
   const ModelFile model(arguments.model);
   const Graph graph = import_onnx(model.path(), import_options);
@@ -71,7 +97,9 @@ void add_verify_verb(CommandLine& command_line) {
   Options verb = command_line.verb("verify", "compare an executable with the network in float64");
   verb.option("model", arguments->model, kModelHelp).required();
   verb.option("executable", arguments->executable, "made from it by korch compile").required();
-  verb.option("--shape", arguments->shapes, "as given to korch compile: NAME=1x3x224x224 (repeatable)");
+  verb.option(
+      "--shape", arguments->shapes,
+      "NAME=1x3x224x224, as given to korch compile (repeatable); where not given, those of the executable");
   verb.option("--model-seed", arguments->model_seed, "as given to korch compile as --seed").default_shown();
   verb.option("--samples", arguments->options.samples, "random inputs to try")
       .between(1, 10000)

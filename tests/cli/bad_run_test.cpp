@@ -86,6 +86,23 @@ TEST_F(BadRun, IndicesOutOfRange) {
   EXPECT_EQ(run("run " + path("m.so") + " --input at=" + path("at.npy")), 0) << err_;
 }
 
+TEST_F(BadRun, ShapesThatTheModelLeavesOpenAreTheExecutables) {
+  ModelBuilder open;
+  open.input("x", {-1, 5}, 1, {"n"}).output("y").node("Exp", {"x"}, {"y"});
+  write_model("open.onnx", open);
+  ASSERT_EQ(compile("open.onnx", "--no-verify --shape n=1..4"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("open.onnx") + " " + path("m.so")), 0) << err_;
+  expect_refused("verify " + path("open.onnx") + " " + path("m.so") + " --shape n=1..8", 3,
+                 {"f32[4x5]", "f32[8x5]"});
+  ASSERT_EQ(compile("open.onnx", "--no-verify --shape n=3"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("open.onnx") + " " + path("m.so")), 0) << err_;
+  ModelBuilder other;
+  other.input("z", {-1, 5}, 1, {"n"}).output("y").node("Exp", {"z"}, {"y"});
+  write_model("other.onnx", other);
+  expect_refused("verify " + path("other.onnx") + " " + path("m.so"), 3,
+                 {"not made from this network", "no input 'z'"});
+}
+
 TEST_F(BadRun, AnotherNetwork) {
   ModelBuilder sine;
   sine.input("x", {2, 5}).output("out/y");

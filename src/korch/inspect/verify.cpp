@@ -24,8 +24,8 @@ void require_same_types(const char* what, const std::vector<ValueId>& wanted, co
   if (wanted.size() != found.size())
     throw Error(
         ErrorKind::invalid,
-        fmt::format("the executable was not made from this network: it has {} {}s, the network has {}",
-                    found.size(), what, wanted.size()));
+        fmt::format("the executable was not made from this network: its {}s are {}, the network's are {}",
+                    what, found.size(), wanted.size()));
   for (size_t i = 0; i < found.size(); ++i)
     if (const Value& value = graph.value(wanted[i]); value.type != found[i].type)
       throw Error(ErrorKind::invalid, fmt::format("the executable was not made from this network, or with "
