@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 import warnings
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
-from . import _options, _worker
+from . import _options, _progress, _worker
 from ._arguments import Shapes, whole
 from ._errors import CompileWarning, FileError, UsageError
 from ._executable import Executable
 from ._model import Example, model_file
+from ._spelling import in_python
 
 
 @_options.documented(_options.PYTHON)
@@ -28,7 +28,7 @@ def compile(
     shapes: Optional[Shapes] = None,
     output: Union[str, os.PathLike, None] = None,
     load: bool = True,
-    progress: Union[bool, _worker.Progress, None] = None,
+    progress: Union[bool, _worker.Progress, None] = True,
     **options: Any,
 ) -> Optional[Executable]:
     """Compiles a network into the fastest executable for this machine, and loads it.
@@ -53,8 +53,9 @@ def compile(
         output: The executable's file. None: a temporary one, which lives while the Executable does.
         load: False writes the file and returns None, so that a machine without a GPU (or with another CPU) compiles
             for one: compile("m.onnx", target="sm_90", measure=False, output="m.so", load=False).
-        progress: Called with (stage, done, total) as work goes on; total is 0 where it is not known. True prints
-            a line per stage to the standard error.
+        progress: True: the standard error gets a bar if it is a terminal, else a line per stage. False or None: it
+            gets nothing. A function is called with (stage, done, total) as work goes on; total is 0 where it is not
+            known.
         {options}
         None stands for a default. A file or folder that is True is korch's own, one that is None or False is none.
 
@@ -76,8 +77,7 @@ def compile(
     asked = _options.texts(_options.PYTHON, options)
     instances = int(str(asked.pop("instances", 1)))
     what: Dict[str, Any] = {"verb": "compile", "options": asked}
-    if progress is True:
-        progress = _print_stage()
+    shown, is_done = _progress.of(progress), False
     folder = None
     if output is None:
         folder = tempfile.mkdtemp(prefix="korch-")
@@ -85,9 +85,13 @@ def compile(
     try:
         what["output"] = os.fsdecode(output)
         with model_file(model, Example(inputs, kwargs, dynamic_shapes, exporter), shapes) as network:
-            result = _worker.request({**what, **network.request}, progress or None)
+            try:
+                result = _worker.request({**what, **network.request}, shown)
+                is_done = True
+            finally:
+                shown.end(is_done)
         for warning in result["warnings"]:
-            warnings.warn(warning, CompileWarning, stacklevel=2)
+            warnings.warn(in_python(warning), CompileWarning, stacklevel=2)
         if not load:
             return None
         try:
@@ -133,14 +137,3 @@ def load(path: Union[str, os.PathLike], *, threads: int = 0, instances: int = 1)
     return Executable(
         os.fsdecode(path), whole("threads", threads, 0, 1024), whole("instances", instances, 1, 1024)
     )
-
-
-def _print_stage() -> _worker.Progress:
-    last = [""]
-
-    def show(stage: str, done: int, total: int) -> None:
-        if stage != last[0]:
-            print(f"korch: {stage}", file=sys.stderr)
-            last[0] = stage
-
-    return show

@@ -20,6 +20,7 @@ class Option(NamedTuple):
     preset: str
     help: str
     otherwise: str  # of a truth: what False does
+    words: List[str]  # of a word: those that it takes
 
     @property
     def default(self) -> Any:

@@ -11,6 +11,7 @@ import tempfile
 from typing import Any, Callable, Optional
 
 from . import _errors
+from ._spelling import in_python
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "korch")
 
@@ -97,6 +98,7 @@ def _error(code: int, messages: str) -> _errors.Error:
         )
     # Libraries may print before it; the program's own message is last and may have several lines.
     message = messages[messages.find("korch: ") + len("korch: ") :].strip() if "korch: " in messages else ""
+    message = in_python(message)
     if code in _KIND_OF_EXIT_CODE:
         return _KIND_OF_EXIT_CODE[code](message or messages.strip() or f"the compiler ended with code {code}")
     if code < 0:

@@ -64,12 +64,13 @@ std::vector<Tensor> describe(const std::vector<PlanIo>& ios) {
   return result;
 }
 
-using Row = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+using Row =
+    std::tuple<std::string, std::string, std::string, std::string, std::string, std::vector<std::string>>;
 
 std::vector<Row> rows_of(unsigned user) {
   std::vector<Row> rows;
   for (const OptionRow& row : option_rows(user))
-    rows.emplace_back(row.name, name(row.kind), row.preset, row.help, row.otherwise);
+    rows.emplace_back(row.name, name(row.kind), row.preset, row.help, row.otherwise, row.words);
   return rows;
 }
 
@@ -97,7 +98,7 @@ NB_MODULE(_korch, m) {
   m.attr("PYTHON") = static_cast<unsigned>(korch::kPython);
   m.attr("TORCH") = static_cast<unsigned>(korch::kTorch);
   m.def("option_rows", korch::python::rows_of, "user"_a,
-        "(name, kind, preset, help, what False does) of each option of PYTHON or TORCH.");
+        "(name, kind, preset, help, what False does, words) of each option of PYTHON or TORCH.");
   m.def("check_option", korch::python::check_option, "user"_a, "name"_a, "value"_a,
         "Raises UsageError where the user has no such option, or it does not take this text.");
   m.def("end_calls", korch::python::end_calls,

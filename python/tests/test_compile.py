@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import itertools
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import warnings
 from unittest import mock
 
 import builder
@@ -17,8 +19,9 @@ import korch
 import korch._worker
 import numpy as np
 from korch import _options
+from korch._spelling import in_python
 
-QUICK = dict(measure=False, database=None, threads=1)
+QUICK = dict(measure=False, database=None, threads=1, progress=False)
 
 
 class Serializable:
@@ -107,10 +110,67 @@ class CompileTest(unittest.TestCase):
         self.assertEqual(stages[0], ("import", 0, 0))
         self.assertIn("package", [stage for stage, _, _ in stages])
 
+    def told(self, stream, **options):
+        with mock.patch("sys.stderr", stream), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a busy machine
+            korch.compile(builder.double(), **{**QUICK, **options}).close()
+        return stream.getvalue()
+
     def test_progress_as_lines(self):
-        with mock.patch("sys.stderr", io.StringIO()) as lines:
-            korch.compile(builder.double(), progress=True, **QUICK).close()
-        self.assertTrue(lines.getvalue().startswith("korch: import\nkorch: fission\n"), lines.getvalue())
+        told = self.told(io.StringIO(), progress=True)
+        self.assertTrue(told.startswith("korch: import\nkorch: fission\n"), told)
+        self.assertRegex(told, r"\nkorch: compiled in \d+\.\d s\n$")
+        self.assertEqual(len(set(told.splitlines())), len(told.splitlines()), told)  # each stage once
+        for silent in (None, False, lambda *_: None):
+            self.assertEqual(self.told(io.StringIO(), progress=silent), "")
+
+    def test_progress_as_a_bar(self):
+        terminal = io.StringIO()
+        terminal.isatty = lambda: True
+        told = self.told(terminal, progress=True)
+        self.assertIn("\r\033[Kkorch: fission", told)
+        self.assertRegex(told, r"\r\x1b\[Kkorch: compiled in \d+\.\d s\n$")
+        self.assertEqual(told.count("\n"), 1, told)
+
+    def test_the_bar(self):
+        shown = korch._progress.Shown()
+        terminal = io.StringIO()
+        terminal.isatty = lambda: True
+        with mock.patch("sys.stderr", terminal), mock.patch("time.monotonic", side_effect=itertools.count(10, 2)):
+            shown("measure", 0, 8)
+            shown("measure", 2, 8)
+        last = terminal.getvalue().split("\r\033[K")[-1]
+        self.assertRegex(last, r"^korch: measure \[######\.{18}\] 2/8, \d+ s left$")
+
+    def test_nobody_reads_the_progress(self):
+        stream = io.StringIO()
+        stream.write = mock.Mock(side_effect=BrokenPipeError)
+        with mock.patch("sys.stderr", stream):
+            korch.compile(builder.double(), **{**QUICK, "progress": True}).close()
+        with mock.patch("sys.stderr", None):
+            korch.compile(builder.double(), **{**QUICK, "progress": True}).close()
+
+    def test_messages_speak_python(self):
+        for told, said in {
+            "use --no-measure": "use measure=False",
+            "--threads 2 or fewer here, or --no-measure": "threads=2 or fewer here, or measure=False",
+            "made anew with --accuracy strict": 'made anew with accuracy="strict"',
+            "compiled with --emulation.": "compiled with emulation=True.",
+            "name, or --no-profile-db)": "name, or database=None)",
+            "a new kernel database (--profile-db)": "a new kernel database (database)",
+            "--threads is for CPUs": "threads is for CPUs",
+            "fix it with --shape": "fix it with shapes",
+            "e.g. --shape batch=1 --shape 'in x=1x3'": 'e.g. shapes={"batch": "1", "in x": "1x3"}',
+            "(--shape batch=1..8 has them refused)": '(shapes={"batch": "1..8"} has them refused)',
+            "--stop-after plan": "--stop-after plan",
+        }.items():
+            self.assertEqual(in_python(told), said)
+        rows = ("batch", 6)
+        relu = builder.node("Relu", ["x"], ["y"])
+        open_model = builder.model([relu], [builder.tensor("x", rows)], [builder.tensor("y", rows)])
+        with self.assertRaisesRegex(korch.InvalidModel, r'e\.g\. shapes=\{"batch": "1"\}$'):
+            korch.compile(open_model, **QUICK)
+        korch.compile(open_model, shapes={"batch": "1"}, **QUICK).close()
 
     def test_verify(self):
         with korch.compile(builder.double(), **QUICK) as executable:

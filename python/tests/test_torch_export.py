@@ -21,7 +21,7 @@ from torch.export import Dim
 from torch.nn import functional as F
 from torch.utils._pytree import tree_leaves
 
-QUICK = dict(measure=False, threads=1)
+QUICK = dict(measure=False, threads=1, progress=False)
 
 
 class Branch(nn.Module):

@@ -1,0 +1,41 @@
+"""The compiler's messages name options as the command line spells them: here they become arguments of korch.compile."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from . import _options
+
+_SHAPE = r"""--shape (?:[\w./:-]+=|'[^'=]+=)[^\s',;)]+'?"""
+_OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[\w.]+))?")
+
+
+def in_python(message: str) -> str:
+    """ "use --no-measure, e.g. --shape x=1x3" -> 'use measure=False, e.g. shapes={"x": "1x3"}'. What Python has no
+    argument for stays."""
+    return _OPTION.sub(_argument, message)
+
+
+def _argument(found: re.Match) -> str:
+    if found["shapes"]:
+        given = [word.partition("=") for word in shlex.split(found["shapes"]) if word != "--shape"]
+        return "shapes={" + ", ".join(f'"{name}": "{extents}"' for name, _, extents in given) + "}"
+    name, value, rest = found["name"].replace("-", "_"), found["value"], ""
+    if name == "shape":
+        return "shapes" + found[0][len("--shape") :]
+    without = name.startswith("no_")
+    name = name[len("no_") :] if without else name
+    name = "database" if name == "profile_db" else name
+    option = _options.table(_options.PYTHON).get(name)
+    if option is None:
+        return found[0]
+    if value is not None and not (value in option.words or option.kind == "whole" and value.isdigit()):
+        value, rest = None, " " + value
+    if option.kind == "truth":
+        return f"{name}={not without}{rest}"
+    if without:
+        return f"{name}=None{rest}"
+    if value is None:
+        return name + rest
+    return f"{name}={value}" if option.kind == "whole" else f'{name}="{value}"'
