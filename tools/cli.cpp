@@ -87,6 +87,14 @@ std::map<std::string, int64_t> parse_extents(const std::vector<std::string>& ite
   return result;
 }
 
+std::map<std::string, int64_t> parse_bounds(const std::vector<std::string>& items) {
+  std::map<std::string, int64_t> result;
+  for (const auto& [name, text] : parse_assignments("--bound", items))
+    if (!parse_number(text, &result[name]) || result[name] < 0)
+      throw Error(ErrorKind::usage, "'" + text + "' is no bound of '" + name + "'");
+  return result;
+}
+
 void parse_shapes(const std::vector<std::string>& items, std::map<std::string, Shape>* most,
                   std::map<std::string, Shape>* least) {
   for (const auto& [name, text] : parse_assignments("--shape", items)) {

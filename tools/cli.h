@@ -13,6 +13,12 @@
 
 namespace korch {
 
+// {"NAME=128", ...}: the most that values of a network may be. Throws Error{usage}.
+std::map<std::string, int64_t> parse_bounds(const std::vector<std::string>& items);
+inline constexpr const char* kBoundHelp =
+    "the most that an integer of the network may be which the data say and a shape is made of (repeatable): "
+    "NAME=128, of the ONNX value; a run with more ends with an error";
+
 // {"NAME=1x3x224x224", "SYMBOL=1..64", ...}: the largest extents, and where a range leaves one open the least
 // too. Throws Error{usage}.
 void parse_shapes(const std::vector<std::string>& items, std::map<std::string, Shape>* most,

@@ -23,7 +23,7 @@ namespace {
 
 struct CompileArguments {
   std::string model, output;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, bounds;
   bool no_database = false, quiet = false, json = false;
   UserOptions user = preset_options();
 };
@@ -145,6 +145,7 @@ std::string default_output(const std::string& model) {
 void run_compile(CompileArguments& arguments) {
   CompileOptions& options = arguments.user.compile;
   parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
+  options.value_bounds = parse_bounds(arguments.bounds);
   if (arguments.no_database) options.database_path.clear();
   if (options.database_path.empty() && !arguments.no_database)
     fmt::print(
@@ -206,6 +207,7 @@ void add_compile_verb(CommandLine& command_line) {
               "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
               "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
               "executable for all of it");
+  verb.option("--bound", arguments->bounds, kBoundHelp);
   for (const OptionRow& row : option_rows(kProgram)) declare(verb, row, arguments->user);
   verb.flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
   verb.flag("--quiet", arguments->quiet, "tell no progress on the standard error");

@@ -15,7 +15,7 @@ namespace {
 
 struct EquivArguments {
   std::string a, b;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, bounds;
   EquivalenceOptions options;
   bool json = false;
 };
@@ -44,6 +44,7 @@ std::string field_text(const FieldResult& field) {
 void run_equiv(EquivArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
+  import_options.value_bounds = parse_bounds(arguments.bounds);
   const Graph a = apply_fission_rules(import_onnx(arguments.a, import_options));
   const Graph b = apply_fission_rules(import_onnx(arguments.b, import_options));
   arguments.options.inputs = [](const Graph& graph, uint64_t seed) { return random_inputs(graph, seed); };
@@ -76,6 +77,7 @@ void add_equiv_verb(CommandLine& command_line) {
   verb.option("first", arguments->a, "a network, an .onnx file").required();
   verb.option("second", arguments->b, "another, with inputs and outputs of the same names").required();
   verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb.option("--bound", arguments->bounds, kBoundHelp);
   verb.option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")
       .between(1, 10000)
       .default_shown();

@@ -16,7 +16,7 @@ namespace {
 
 struct FissionArguments {
   std::string model, output;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, bounds;
   bool json = false;
 };
 
@@ -29,6 +29,7 @@ void run_fission(const FissionArguments& arguments) {
   ImportOptions options;
   options.on_external_file = [&](const std::string& path) { files.reads("the model's external data", path); };
   parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
+  options.value_bounds = parse_bounds(arguments.bounds);
   const Graph imported = import_onnx(model.path(), options);
   const Graph primitive = fission(imported);
   export_onnx(primitive, arguments.output);
@@ -50,6 +51,7 @@ void add_fission_verb(CommandLine& command_line) {
   verb.option("model", arguments->model, kModelHelp).required();
   verb.option("-o,--output", arguments->output, "the .onnx file to write").required();
   verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
+  verb.option("--bound", arguments->bounds, kBoundHelp);
   verb.flag("--json", arguments->json, "print the result as JSON");
   verb.runs([arguments] { run_fission(*arguments); });
 }

@@ -19,7 +19,7 @@ namespace {
 
 struct VerifyArguments {
   std::string model, executable;
-  std::vector<std::string> shapes;
+  std::vector<std::string> shapes, bounds;
   uint64_t model_seed = 0;
   VerifyOptions options;
   bool json = false;
@@ -49,6 +49,7 @@ void take_shapes(const VerifyArguments& arguments, ImportOptions& options) {
 void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
+  import_options.value_bounds = parse_bounds(arguments.bounds);
   if (arguments.shapes.empty()) take_shapes(arguments, import_options);
   import_options.seed = arguments.model_seed;
   const ModelFile model(arguments.model);
@@ -100,6 +101,7 @@ void add_verify_verb(CommandLine& command_line) {
   verb.option(
       "--shape", arguments->shapes,
       "NAME=1x3x224x224, as given to korch compile (repeatable); where not given, those of the executable");
+  verb.option("--bound", arguments->bounds, kBoundHelp);
   verb.option("--model-seed", arguments->model_seed, "as given to korch compile as --seed").default_shown();
   verb.option("--samples", arguments->options.samples, "random inputs to try")
       .between(1, 10000)

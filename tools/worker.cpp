@@ -88,6 +88,7 @@ Json compile(const Json& request) {
   CompileOptions options = options_of(request.at("options")).compile;
   options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
   options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
+  options.value_bounds = request.value("bounds", std::map<std::string, int64_t>{});
   options.progress = ProgressLines();
   const std::string output = request.at("output").get<std::string>();
   require_writable(output);
@@ -99,6 +100,7 @@ Json verify(const Json& request) {
   ImportOptions import_options;
   import_options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
   import_options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
+  import_options.value_bounds = request.value("bounds", std::map<std::string, int64_t>{});
   VerifyOptions options;
   options.samples = request.at("samples").get<int>();
   options.seed = request.at("seed").get<uint64_t>();

@@ -31,6 +31,12 @@ def shapes_of(shapes: Optional[Shapes]) -> Dict[str, Dict[str, list]]:
     return {"shapes": most, "least_shapes": least}
 
 
+def bounds_of(bounds: Optional[Mapping[str, int]]) -> Dict[str, int]:
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise UsageError(f"bounds is a dict, name -> number, not {bounds!r}")
+    return {str(name): whole(f"bounds[{name!r}]", most, 0, 2**63 - 1) for name, most in (bounds or {}).items()}
+
+
 def _range(what: str, text: str) -> Tuple[int, int]:
     low, dots, high = text.partition("..")
     try:

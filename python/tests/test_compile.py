@@ -98,6 +98,11 @@ class CompileTest(unittest.TestCase):
             with self.subTest(shapes), korch.compile(model, shapes=shapes, **QUICK) as executable:
                 self.doubles(executable)
 
+    def test_bounds(self):
+        for bounds, message in (({"nowhere": 4}, "nowhere"), ({"nowhere": -1}, "between 0"), (4, "is a dict")):
+            with self.subTest(bounds), self.assertRaisesRegex(korch.UsageError, message):
+                korch.compile(builder.double(), bounds=bounds, **QUICK)
+
     def test_an_unmeasured_and_a_measured_plan(self):
         database = self.path("kernels.db")
         stages = []

@@ -446,6 +446,33 @@ TEST(Bounded, RefusedByName) {
                {"it", "target extents", "depend on the data"});
 }
 
+// y = [0, 1, ... n) of an n that the data say.
+TEST(Bounded, ByTheUsersWord) {
+  ModelBuilder b(21);
+  b.input("x", {1}).output("y");
+  b.initializer("zero", HostTensor::of<int64_t>(DType::i64, {}, {0}));
+  b.initializer("one", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  set_attribute(b.node("ReduceMax", {"x"}, {"most"}), "keepdims", 0);
+  set_attribute(b.node("Cast", {"most"}, {"length"}), "to", 7);
+  b.node("Range", {"zero", "length", "one"}, {"y"}, "it");
+  expect_refused(b, ErrorKind::unsupported, {"it", "--bound length=N"});
+  ImportOptions options;
+  options.value_bounds["length"] = 4;
+  const Graph graph = import_onnx_bytes(b.bytes(), options);
+  for (int64_t length : {0, 3, 4}) {
+    const std::vector<HostTensor> got = interpret(graph, {f32({1}, {static_cast<float>(length)})});
+    EXPECT_EQ(output_shapes(graph, got)[0], Shape{length});
+    for (int64_t i = 0; i < length; ++i) EXPECT_EQ(element_as_int(got[0], i), i);
+  }
+  for (float length : {5.0f, -1.0f})
+    expect_error([&] { interpret(graph, {f32({1}, {length})}); }, ErrorKind::invalid,
+                 {"length within its bound of 4", "out of range"});
+  options.value_bounds["most"] = 4;
+  expect_refused(b, ErrorKind::usage, {"\"most\"", "no integer"}, options);
+  options.value_bounds = {{"length", 4}, {"nowhere", 4}};
+  expect_refused(b, ErrorKind::usage, {"\"nowhere\"", "no node"}, options);
+}
+
 TEST(Bounded, RanksAreCheckedAsWithoutBounds) {
   ModelBuilder product = of_selected("Gemm", {"y", "y"}, {12});
   expect_error([&] { import_onnx_bytes(product.bytes()); }, ErrorKind::invalid, {"Gemm", "rank"});

@@ -32,6 +32,7 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
     import_options.shapes = options.shapes;
     import_options.least_shapes = options.least_shapes;
     import_options.bounds = bounds;
+    import_options.value_bounds = options.value_bounds;
     import_options.seed = options.seed;
     import_options.on_external_file = [&](const std::string& path) {
       files.reads("the model's external data", path);

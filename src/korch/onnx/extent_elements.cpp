@@ -225,6 +225,29 @@ std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Ope
   return result;
 }
 
+Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& origin) {
+  if (operand->constant) return operand;
+  const auto emit = [&](Op op, Attrs attrs, const std::vector<Operand>& inputs) {
+    return builder.emit(op, std::move(attrs), inputs, origin)[0];
+  };
+  const auto vector = [&](const std::vector<int64_t>& values) {
+    return builder.constant(
+        HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values), {origin});
+  };
+  const auto number = [&](int64_t value) {
+    return builder.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}), {origin});
+  };
+  const Operand x =
+      operand->dtype() == DType::i64 ? operand : emit(Op::Cast, CastAttrs{DType::i64}, {operand});
+  const Operand inside = emit(Op::Min, NoAttrs{}, {emit(Op::Max, NoAttrs{}, {x, number(0)}), number(most)});
+  // The first place of a table of two, or one behind it: runs check indices.
+  const Operand fits = emit(Op::Equal, NoAttrs{}, {x, inside});
+  const Operand place = emit(Op::Where, NoAttrs{}, {fits, number(0), number(2)});
+  const Operand sign = emit(Op::Gather, AxisAttrs{0}, {vector({1, 0}), place});
+  const Operand result = emit(Op::Mul, NoAttrs{}, {inside, sign});
+  return operand->dtype() == DType::i64 ? result : emit(Op::Cast, CastAttrs{operand->dtype()}, {result});
+}
+
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
                      const std::vector<Operand>& outputs, const std::string& origin) {
   const Operand& output = outputs[0];

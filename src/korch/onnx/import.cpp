@@ -68,6 +68,7 @@ class Importer {
     if (model_.graph().output_size() == 0) throw Error(ErrorKind::invalid, "the graph has no outputs");
     import_nodes();
     throw_unsupported();
+    require_bounds_used();
     set_outputs();
     const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
     for (const std::string& text : builder_.warnings()) warn(text);
@@ -157,7 +158,10 @@ class Importer {
         throw Error(error.kind(), fmt::format("graph input {}: {}", quoted_name(input.name()), error.what()));
       }
       operands.push_back(builder_.input(tensor_type, printable(input.name())));
-      add_source(input.name(), operands.back(), "a graph input");
+      const auto most = options_.value_bounds.find(input.name());
+      add_source(input.name(),
+                 most == options_.value_bounds.end() ? operands.back() : with_bound(operands.back(), *most),
+                 "a graph input");
     }
     shapes.require_known();
     add_extents(shapes.open_dimensions(), operands);
@@ -253,10 +257,32 @@ class Importer {
       if (imported && outputs[i] == nullptr)
         throw Error(ErrorKind::invalid,
                     fmt::format("{} has no output {} in opset {}", description, i, opset));
+      if (imported && scope_ == &main_)
+        if (const auto most = options_.value_bounds.find(name); most != options_.value_bounds.end())
+          outputs[i] = with_bound(outputs[i], *most);
       scope_->operands[name] = outputs[i];
       if (imported && scope_ == &main_) builder_.name(outputs[i], printable(name));
     }
     release_inputs(proto);
+  }
+
+  Operand with_bound(const Operand& operand, const std::pair<const std::string, int64_t>& bound) {
+    const auto& [name, most] = bound;
+    bounded_.insert(name);
+    if (operand->sequence || !is_integer(operand->dtype()) || operand->rank() > 1)
+      throw Error(ErrorKind::usage,
+                  fmt::format("a bound is given for {}, which is no integer or vector of integers",
+                              quoted_name(name)));
+    return at_most(builder_, operand, most, fmt::format("{} within its bound of {}", printable(name), most));
+  }
+
+  void require_bounds_used() const {
+    for (const auto& [name, most] : options_.value_bounds)
+      if (!bounded_.contains(name))
+        throw Error(
+            ErrorKind::usage,
+            fmt::format("a bound is given for {}, but no node that an output needs makes such a value",
+                        quoted_name(name)));
   }
 
   // Reads what it captures of the scope that is open, of which it then is a part.
@@ -450,7 +476,8 @@ class Importer {
   struct Unknown {
     std::string kind, message, name;
   };
-  std::vector<Unknown> unknown_;  // initializers and inputs
+  std::set<std::string> bounded_;  // of the options' value_bounds, those that were met
+  std::vector<Unknown> unknown_;   // initializers and inputs
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "korch/base/printable.h"
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 
@@ -46,6 +47,11 @@ std::vector<Operand> NodeImport::all_inputs() const {
   return result;
 }
 
+std::string NodeImport::bound_advice(size_t i) const {
+  return fmt::format("; give the most that they may be, --bound {}=N: a run with more is an error then",
+                     printable(node_.input(static_cast<int>(i))));
+}
+
 const HostTensor& NodeImport::constant_input(size_t i, const char* what) const {
   const Operand& operand = input(i);
   if (!operand->constant || is_bounded(operand))
@@ -85,7 +91,7 @@ std::vector<Extent> NodeImport::extents_input(size_t i, const char* what) const 
     else if (element->from_data)
       constant_input(i, what);
     else
-      unsupported(fmt::format("its {} depend on the data, and no bound is known", what));
+      unsupported(fmt::format("its {} depend on the data, and no bound is known{}", what, bound_advice(i)));
   }
   return result;
 }

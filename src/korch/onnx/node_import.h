@@ -60,6 +60,8 @@ class NodeImport {
   const Operand& any_input(size_t i) const;                    // or a sequence
   const std::vector<Operand>& sequence_input(size_t i) const;  // the tensors of a sequence
   std::vector<Operand> all_inputs() const;
+  // What to do where the numbers of an input have no bound.
+  std::string bound_advice(size_t i) const;
   // Inputs that parameterize the operator must be constants: Error{unsupported} otherwise, naming `what` they
   // are.
   const HostTensor& constant_input(size_t i, const char* what) const;

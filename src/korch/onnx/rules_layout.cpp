@@ -208,7 +208,8 @@ struct Pads {
 int64_t most_of(NodeImport& n, const Operand& pad) {
   constexpr double kMost = 0x1p31;
   const double most = n.range(pad).high;
-  if (!(most <= kMost)) n.constant_input(1, "pads");  // no bound is known
+  if (!(most <= kMost))
+    n.unsupported("its pads depend on the data, and no bound is known" + n.bound_advice(1));
   return std::max(static_cast<int64_t>(most), int64_t{0});
 }
 

@@ -132,7 +132,8 @@ Operand counting(NodeImport& n, const char* what) {
   const double low = n.range(start).low, high = n.range(limit).high;
   const double most = apart ? static_cast<double>(*apart) : high - low;
   if (!(most <= static_cast<double>(kMaxOffset)))
-    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them");
+    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them" +
+                  n.bound_advice(1));
   const int64_t span = std::max(static_cast<int64_t>(most), int64_t{0});
   const int64_t bound = span / step + (span % step != 0 ? 1 : 0);
   const bool from_zero = start.operand()->constant && low == 0;
@@ -158,7 +159,8 @@ Operand real_counting(NodeImport& n, const char* what) {
   const Range from = n.range(n.input(0)), to = n.range(n.input(1));
   const double most = step > 0 ? (to.high - from.low) / step : (to.low - from.high) / step;
   if (!(most <= static_cast<double>(kMaxOffset)))
-    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them");
+    n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them" +
+                  n.bound_advice(1));
   const auto bound = static_cast<int64_t>(std::max(std::ceil(most), 0.0));
   n.require_moderate({DType::f64, {bound}});
   const auto real = [&](size_t i) { return cast(reshape(Term(n, n.input(i)), {}), DType::f64); };

@@ -51,6 +51,7 @@ struct CompileOptions {
   std::string device;                                 // file of the one to plan for; empty: `target`
   int threads = 0;                                    // 0: all cores this process may use
   std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
+  std::map<std::string, int64_t> value_bounds;        // --bound NAME=N, likewise
   uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
