@@ -8,7 +8,8 @@ import shlex
 from . import _options
 
 _SHAPE = r"""--shape (?:[\w./:-]+=|'[^'=]+=)[^\s',;)]+'?"""
-_OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[\w.]+))?")
+_BOUND = r"--bound (?P<bounded>[^\s=]+)=(?P<most>\w+)"
+_OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|{_BOUND}|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[\w.]+))?")
 
 
 def in_python(message: str) -> str:
@@ -21,6 +22,8 @@ def _argument(found: re.Match) -> str:
     if found["shapes"]:
         given = [word.partition("=") for word in shlex.split(found["shapes"]) if word != "--shape"]
         return "shapes={" + ", ".join(f'"{name}": "{extents}"' for name, _, extents in given) + "}"
+    if found["bounded"]:
+        return f'bounds={{"{found["bounded"]}": {found["most"]}}}'
     name, value, rest = found["name"].replace("-", "_"), found["value"], ""
     if name == "shape":
         return "shapes" + found[0][len("--shape") :]
