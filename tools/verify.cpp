@@ -26,10 +26,10 @@ struct VerifyArguments {
 };
 
 // Of inputs that the model leaves open: the shapes that the executable was compiled for.
-void take_shapes(const VerifyArguments& arguments, ImportOptions& options) {
-  const std::set<std::string> open = open_inputs(arguments.model);
+void take_shapes(const std::string& model, const std::string& executable, ImportOptions& options) {
+  const std::set<std::string> open = open_inputs(model);
   if (open.empty()) return;
-  const Plan plan = plan_from_json(read_plan_json(arguments.executable));
+  const Plan plan = plan_from_json(read_plan_json(executable));
   for (const std::string& name : open)
     if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
                      [&](const PlanIo& io) { return io.name == name; }))
@@ -50,9 +50,9 @@ void run_verify(const VerifyArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.value_bounds = parse_bounds(arguments.bounds);
-  if (arguments.shapes.empty()) take_shapes(arguments, import_options);
-  import_options.seed = arguments.model_seed;
   const ModelFile model(arguments.model);
+  if (arguments.shapes.empty()) take_shapes(model.path(), arguments.executable, import_options);
+  import_options.seed = arguments.model_seed;
   const Graph graph = import_onnx(model.path(), import_options);
   VerifyOptions options = arguments.options;
   options.import_within = [&](const std::map<std::string, int64_t>& bounds) {
