@@ -30,8 +30,6 @@ TEST(RuntimeOperators, FusedMatMul) {
   set_attribute(product.node(), "transA", 1);
   set_attribute(product.node(), "transB", 1);
   expect_near(product.run(), {5.5});
-  set_attribute(product.node(), "transBatchA", 1);
-  expect_refused(product.model, ErrorKind::unsupported, {"transposed batches"});
 }
 
 TEST(RuntimeOperators, SkipNormalizations) {

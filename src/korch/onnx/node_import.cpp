@@ -210,6 +210,14 @@ DType NodeImport::dtype_attr(const char* name, DType fallback) {
   return *dtype;
 }
 
+Results NodeImport::by(Results (*rule)(NodeImport&), int64_t opset, std::vector<Operand> inputs) {
+  NodeImport other(node_, origin_, opset, std::move(inputs), used_outputs_, builder_, external_,
+                   import_body_);
+  Results results = rule(other);
+  read_.insert(other.read_.begin(), other.read_.end());
+  return results;
+}
+
 void NodeImport::require_all_read() const {
   std::set<std::string> seen;
   for (const auto& attribute : node_.attribute()) {

@@ -98,6 +98,9 @@ class NodeImport {
   DType dtype_attr(const char* name, DType fallback);
   void ignore(const char* name) { (void)find(name); }  // without influence on inference
   void ignore_input(size_t i) { asked_inputs_.insert(i); }
+  // What another operator's rule makes of these inputs with this node's attributes, as of an opset of its
+  // domain.
+  Results by(Results (*rule)(NodeImport&), int64_t opset, std::vector<Operand> inputs);
   // Error{invalid} unless every attribute stands once and it and every input was asked for.
   void require_all_read() const;
 

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "korch/onnx/node_import.h"
+#include "korch/onnx/term.h"
 
 namespace korch::onnx {
 
@@ -52,8 +54,10 @@ std::vector<RuleRow> scan_rules();
 std::vector<RuleRow> quantized_rules();  // and products of integers
 // Of kRuntimeDomain.
 std::vector<RuleRow> runtime_rules();
+std::vector<RuleRow> runtime_fused_rules();  // one operator that stands for several
 std::vector<RuleRow> runtime_attention_rules();
 std::vector<RuleRow> runtime_quantized_rules();
+std::vector<RuleRow> runtime_quantized_layer_rules();
 std::vector<RuleRow> runtime_moe_rules();  // mixtures of experts
 // Of kLearnerDomain.
 std::vector<RuleRow> learner_rules();
@@ -99,6 +103,28 @@ Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice);  // x 
 std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes);
 // In [0, 1), float32, by the node's seed or name.
 Operand uniform_numbers(NodeImport& n, const Shape& shape);
+// Of quantized numbers, by the inputs that hold them, their scales and zero points: the floats that they
+// stand for, the numbers (of the type of `like` without a zero point) that stand for floats, and a product as
+// floats.
+Term quantized_input(NodeImport& n, size_t numbers, size_t scale, size_t zero_point);
+Operand quantized_result(NodeImport& n, const Term& x, size_t scale, size_t zero_point, const Operand& like);
+struct QuantizedSide {
+  size_t numbers, scale, zero_point;
+};
+Term quantized_product(NodeImport& n, const QuantizedSide& left, const QuantizedSide& right);
+// ONNX Runtime's attention of projected [batch, positions, width]: masks of its kinds, `past` and `present`
+// of keys and values in one tensor.
+struct ProjectedInputs {
+  Term q, k, v;
+  size_t mask, past, bias;  // inputs
+};
+Results attention_of_runtime(NodeImport& n, const ProjectedInputs& inputs);
+// Where a sum of tables' rows is normalized: of words, positions and segments.
+struct EmbeddingTables {
+  std::optional<Term> words, positions, segments, scale, shift;
+};
+Results embed_layer_normalization(NodeImport& n, const EmbeddingTables& tables, size_t mask,
+                                  size_t position_ids);
 Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double epsilon);
 // x Phi(x), and by tanh.
 Operand gelu_by_erf(NodeImport& n, const Operand& x);

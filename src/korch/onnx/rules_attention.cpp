@@ -293,23 +293,47 @@ Results linear_attention(NodeImport& n) {
       n.bounded(cast(state, state_type), {of_batch, nullptr, nullptr, nullptr})};
 }
 
+// One of the parts that lie beside each other in each head, [batch, positions, heads, parts, size], as
+// [batch, positions, heads * size].
+Term head_part(const Term& x, int64_t which, int64_t parts) {
+  if (x.rank() != 5 || x.extent(3) != parts)
+    x.node().invalid(
+        fmt::format("{} is not [batch, positions, heads, {}, size]", to_string(x.operand()->type), parts));
+  return reshape(slice(x, 3, which, 1), {x.extent(0), x.extent(1), x.extent(2) * x.extent(4)});
+}
+
+// Queries, keys and values [batch, positions, heads * size] of inputs 0 to 2: apart, keys and values packed,
+// or all packed. Keys and values apart may be heads already.
+struct Projections {
+  Term q, k, v;
+};
+Projections projections(NodeImport& n) {
+  const Term q = input(n, 0);
+  if (!n.has_input(1)) return {head_part(q, 0, 3), head_part(q, 1, 3), head_part(q, 2, 3)};
+  const Term k = input(n, 1);
+  if (!n.has_input(2)) return {q, head_part(k, 0, 2), head_part(k, 1, 2)};
+  const auto joined = [](const Term& x) { return x.rank() == 4 ? join_heads(x) : x; };
+  const Projections result{q, joined(k), joined(input(n, 2))};
+  if (q.rank() != 3 || result.k.rank() != 3 || result.v.rank() != 3)
+    n.invalid("queries need rank 3, keys and values rank 3 or 4");
+  return result;
+}
+
 // ONNX Runtime's: packed heads, a bias of all three projections, and masks of its own.
 Results multi_head_attention(NodeImport& n) {
   const int64_t heads = n.int_attr("num_heads");
   const double filter = n.float_attr("mask_filter_value", -10000);
-  if (!n.has_input(1) || !n.has_input(2) || n.input(0)->rank() != 3 || n.input(1)->rank() != 3 ||
-      n.input(2)->rank() != 3)
-    n.unsupported("queries, keys and values that are packed into one input, or heads of their own");
   for (size_t i = 8; i < n.input_count(); ++i)
     if (n.has_input(i)) n.unsupported(fmt::format("input {}", i));
-  Term q = input(n, 0), k = input(n, 1), v = input(n, 2);
+  auto [q, k, v] = projections(n);
   if (n.has_input(3)) {
     const Term bias = input(n, 3);
     for (const Term& each : {q, k, v}) n.require_known(each, 2, "the size of the heads together");
     const int64_t first = q.extent(2), second = k.extent(2);
     q = q + slice(bias, 0, 0, first);
-    k = k + slice(bias, 0, first, second);
-    v = v + slice(bias, 0, first + second, v.extent(2));
+    // Keys and values that are heads have theirs.
+    if (!n.has_input(1) || n.input(1)->rank() != 4) k = k + slice(bias, 0, first, second);
+    if (!n.has_input(2) || n.input(2)->rank() != 4) v = v + slice(bias, 0, first + second, v.extent(2));
   }
   AttentionTerms terms{split_heads(q, heads), split_heads(k, heads), split_heads(v, heads)};
   std::optional<Term> past;

@@ -289,14 +289,11 @@ Results qlinear_conv(NodeImport& n) {
 
 // The floats that inputs i, i + 1, i + 2 stand for.
 Term real(NodeImport& n, size_t i) {
-  const Term whole = whole_numbers({n, n.input(i)}, optional_input(n, i + 2, single));
-  return cast(whole, DType::f32) * single(scale_input(n, i + 1));
+  return quantized_input(n, i, i + 1, i + 2);
 }
 // With the scale of input i and the zero point of i + 1, of the type of `like` where there is none.
 Operand quantized(NodeImport& n, const Term& x, size_t i, const Operand& like) {
-  const std::optional<Term> zero_point = optional_input(n, i + 1, single);
-  const DType type = zero_point ? zero_point->dtype() : like->dtype();
-  return rounded(quotient(x, single(scale_input(n, i))), zero_point, type);
+  return quantized_result(n, x, i, i + 1, like);
 }
 
 Results qlinear_add(NodeImport& n) {
@@ -354,7 +351,7 @@ Results qgemm(NodeImport& n) {
 }
 
 Results matmul_integer_to_float(NodeImport& n) {
-  Term result = cast(integer_product(n, 0, 1, 4, 5), DType::f32) * product_scale(n, 2, 3);
+  Term result = quantized_product(n, {0, 2, 4}, {1, 3, 5});
   if (n.has_input(6)) result = result + Term(n, n.input(6));
   return {result};
 }
@@ -430,6 +427,21 @@ Results matmul_nbits(NodeImport& n) {
 }
 
 }  // namespace
+
+Term quantized_input(NodeImport& n, size_t numbers, size_t scale, size_t zero_point) {
+  const Term whole = whole_numbers({n, n.input(numbers)}, optional_input(n, zero_point, single));
+  return cast(whole, DType::f32) * single(scale_input(n, scale));
+}
+
+Operand quantized_result(NodeImport& n, const Term& x, size_t scale, size_t zero_point, const Operand& like) {
+  const std::optional<Term> zero = optional_input(n, zero_point, single);
+  return rounded(quotient(x, single(scale_input(n, scale))), zero, zero ? zero->dtype() : like->dtype());
+}
+
+Term quantized_product(NodeImport& n, const QuantizedSide& left, const QuantizedSide& right) {
+  const Term product = integer_product(n, left.numbers, right.numbers, left.zero_point, right.zero_point);
+  return cast(product, DType::f32) * product_scale(n, left.scale, right.scale);
+}
 
 std::vector<RuleRow> quantized_rules() {
   return {

@@ -23,13 +23,23 @@ Results quick_gelu(NodeImport& n) {
   return {x * sigmoid(x * n.float_attr("alpha", 1.702f))};
 }
 
+// The first axis behind the batch's: [M, batch..., K] to [batch..., M, K].
+Term with_batch_first(const Term& x) {
+  if (x.rank() < 3) return x;
+  std::vector<int64_t> perm;
+  for (int64_t axis = 1; axis + 1 < x.rank(); ++axis) perm.push_back(axis);
+  perm.insert(perm.end(), {0, x.rank() - 1});
+  return transpose(x, perm);
+}
+
 // alpha times the product of matrices, each transposed first where the flags say so.
 Results fused_matmul(NodeImport& n) {
-  if (n.flag("transBatchA", false) || n.flag("transBatchB", false)) n.unsupported("transposed batches");
-  const Operand &a = n.input(0), &b = n.input(1);
+  Term a(n, n.input(0)), b(n, n.input(1));
   const bool transpose_a = n.flag("transA", false), transpose_b = n.flag("transB", false);
-  if (a->rank() < 2 || b->rank() < 2) n.unsupported("operands of rank 1");
-  const Term product(n, n.emit(Op::MatMul, MatMulAttrs{transpose_a, transpose_b}, {a, b}));
+  if (n.flag("transBatchA", false)) a = with_batch_first(a);
+  if (n.flag("transBatchB", false)) b = with_batch_first(b);
+  if (a.rank() < 2 || b.rank() < 2) n.unsupported("operands of rank 1");
+  const Term product = apply(Op::MatMul, {a, b}, MatMulAttrs{transpose_a, transpose_b});
   const double alpha = n.float_attr("alpha", 1);
   return {alpha == 1 ? product : product * alpha};
 }
@@ -76,6 +86,7 @@ std::vector<RuleRow> runtime_rules() {
       {"FastGelu", fast_gelu},
       {"QuickGelu", quick_gelu},
       {"FusedMatMul", fused_matmul},
+      {"TransposeMatMul", fused_matmul},  // what FusedMatMul was called
       {"SkipLayerNormalization", skip_layer_normalization},
       {"SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization},
   };
