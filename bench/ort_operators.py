@@ -36,14 +36,14 @@ class Cases:
 
     def add(self, op_type, inputs, outputs=1, domain="com.microsoft", constants=(), opset=1, exact=None, **attributes):
         """`inputs`: arrays, None where one is left out; those whose numbers are in `constants` are initializers. `outputs`: how many, or
-        their names, "" where one is left out. `exact`: what korch shall compute where ONNX Runtime rounds more, and how far off it may be."""
+        their names, which begin with "-" where nothing reads one. `exact`: what korch shall compute where ONNX Runtime rounds more, and how far off it may be."""
         names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
         given = [(name, value) for i, (name, value) in enumerate(zip(names, inputs)) if name and i not in constants]
         results = [f"y{i}" for i in range(outputs)] if isinstance(outputs, int) else outputs
         node = helper.make_node(op_type, names, results, domain=domain, **attributes)
         graph = helper.make_graph(
             [node], "one", [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in given],
-            [helper.make_empty_tensor_value_info(name) for name in results if name],
+            [helper.make_empty_tensor_value_info(name) for name in results if name[0] != "-"],
             [numpy_helper.from_array(inputs[i], names[i]) for i in constants])
         opsets = [helper.make_opsetid("", 17), helper.make_opsetid(domain, opset)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
@@ -187,7 +187,139 @@ def quantized(c):
                       constants=(1, 2, 8, 9, 10, 11), exact=exact, hidden_size=3, **turned)
 
 
-FAMILIES = [fused, attention, embeddings, quantized]
+BRANCHES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
+
+
+def drawn_forest(c, trees, depth, features, modes, missing):
+    """Of nodes as TreeEnsembleRegressor has them, and the places of leaves."""
+    nodes = {name: [] for name in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
+    leaves = []
+    for tree in range(trees):
+        count = 0
+        waiting = [(0, 0)]
+        while waiting:
+            node, level = waiting.pop(0)
+            is_leaf = level == depth or (level > 0 and c.random.random() < 0.2)
+            children = (0, 0) if is_leaf else (count + 1, count + 2)
+            if is_leaf:
+                leaves.append((tree, node))
+            else:
+                waiting += [(child, level + 1) for child in children]
+                count += 2
+            values = tree, node, int(c.random.integers(features)), float(c.random.integers(-2, 3) / 2), str(c.random.choice(modes)), *children
+            for name, value in zip(nodes, values):
+                nodes[name].append("LEAF" if is_leaf and name == "modes" else value)
+    if missing:
+        nodes["missing_value_tracks_true"] = [int(x) for x in c.random.integers(0, 2, len(nodes["modes"]))]
+    return {f"nodes_{name}": value for name, value in nodes.items()}, leaves
+
+
+def votes(prefix, leaves, ids, weights):
+    return {f"{prefix}_treeids": [t for t, _ in leaves], f"{prefix}_nodeids": [n for _, n in leaves], f"{prefix}_ids": ids,
+            f"{prefix}_weights": weights}
+
+
+def samples(c, rows, features):
+    x = (c.integers(-4, 5, (rows, features)) / 4).astype(np.float32)
+    x[c.random.random(x.shape) < 0.1] = np.nan
+    return x
+
+
+def trees(c):
+    def ml(op_type, x, outputs=1, opset=3, **given):
+        c.add(op_type, [x], outputs, domain="ai.onnx.ml", opset=opset, **given)
+
+    for modes in [[mode] for mode in BRANCHES] + [BRANCHES]:
+        for missing in (False, True):
+            for many, function in ((1, "SUM"), (3, "SUM"), (1, "AVERAGE"), (3, "AVERAGE"), (1, "MIN"), (3, "MAX")):
+                forest, leaves = drawn_forest(c, 5, 3, 4, modes, missing)
+                if missing:  # every leaf votes for every target: else ONNX Runtime leaves base values out
+                    leaves = [leaf for leaf in leaves for _ in range(many)]
+                    ids = list(range(many)) * (len(leaves) // many)
+                else:
+                    ids = [int(x) for x in c.random.integers(0, many, len(leaves))]
+                given = votes("target", leaves, ids, c.floats(len(leaves)).tolist())
+                base = {"base_values": c.floats(many).tolist()} if missing else {}
+                ml("TreeEnsembleRegressor", samples(c, 9, 4), n_targets=many, aggregate_function=function, **forest, **given, **base)
+    for transform in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"):
+        for many in (1, 3):
+            forest, leaves = drawn_forest(c, 3, 2, 4, BRANCHES, True)
+            given = votes("target", leaves, [int(x) for x in c.random.integers(0, many, len(leaves))],
+                          (c.random.random(len(leaves)) / 4 + 0.02).tolist())
+            ml("TreeEnsembleRegressor", samples(c, 9, 4), n_targets=many, post_transform=transform, **forest, **given)
+        for classes in (2, 3, 4):
+            for kind in ("zero", "one", "all") if classes == 2 else ("zero", "one", "all", "some"):
+                for positive in (False, True):
+                    # Else ONNX Runtime differs from the specification: labels that are no labels, or classes without votes never win.
+                    exact = kind == "zero" if classes == 2 else kind == "all" or positive
+                    for base in (0, 1, classes) if exact else (0,):
+                        forest, leaves = drawn_forest(c, 3, 2, 4, ["BRANCH_LEQ"], False)
+                        places = [leaf for leaf in leaves for _ in range(classes)] if kind == "all" else leaves
+                        ids = {"zero": [0] * len(leaves), "one": [1] * len(leaves), "all": list(range(classes)) * len(leaves),
+                               "some": [int(x) for x in c.random.integers(0, classes, len(leaves))]}[kind]
+                        weights = c.floats(len(places))
+                        weights = (np.abs(weights) / 8 + 0.01 if positive else weights).tolist()
+                        ml("TreeEnsembleClassifier", samples(c, 9, 4), 2 if exact else ["-y0", "y1"], classlabels_int64s=[7, 5, 9, 1][:classes], post_transform=transform,
+                           **forest, **votes("class", places, ids, weights), **({"base_values": (c.random.random(base) / 4).tolist()} if base else {}))
+    forest, leaves = drawn_forest(c, 40, 9, 6, ["BRANCH_LEQ"], False)
+    given = votes("target", leaves, [0] * len(leaves), c.floats(len(leaves)).tolist())
+    for dtype in (np.float32, np.float64, np.int32, np.int64):
+        ml("TreeEnsembleRegressor", np.nan_to_num(samples(c, 50, 6) * 3).astype(dtype), n_targets=1, **forest, **given)
+    for name in ("nodes_values", "target_weights"):
+        (forest if name in forest else given)[name + "_as_tensor"] = helper.make_tensor("t", onnx.TensorProto.DOUBLE, [len(leaves) if "target" in name else len(forest[name])],
+                                                                                        forest.pop(name) if name in forest else given.pop(name))
+    ml("TreeEnsembleRegressor", np.nan_to_num(samples(c, 50, 6) * 3).astype(np.float64), n_targets=1, **forest, **given)
+    split_trees(c)
+
+
+def split_trees(c):
+    """TreeEnsemble of opset 5: x0 in {1, 2, 3} ? (x1 <= 0.5 ? leaf 0 : leaf 1) : (x1 > -0.5 ? leaf 2 : leaf 3), and a tree of a leaf."""
+    for dtype in (np.float32, np.float64):
+        def tensor(values, dtype=dtype):
+            return numpy_helper.from_array(np.array(values, dtype))
+        for function in range(4):
+            for transform in (0, 3, 4):  # ONNX Runtime 1.32 takes 1 for LOGISTIC and 2 for SOFTMAX; the specification says the reverse
+                c.add("TreeEnsemble", [(c.integers(-1, 5, (20, 2)) / 1.0).astype(dtype)], domain="ai.onnx.ml", opset=5, n_targets=2,
+                      aggregate_function=function, post_transform=transform, tree_roots=[0, 3], nodes_featureids=[0, 1, 1, 0],
+                      nodes_splits=tensor([np.nan, 0.5, -0.5, 0]), nodes_modes=tensor([6, 0, 3, 0], np.uint8), nodes_truenodeids=[1, 0, 2, 4],
+                      nodes_falsenodeids=[2, 1, 3, 4], nodes_trueleafs=[0, 1, 1, 1], nodes_falseleafs=[0, 1, 1, 1],
+                      membership_values=tensor([1, 2, 3, np.nan]), leaf_targetids=[0, 1, 0, 1, 0], leaf_weights=tensor([0.5, 0.25, -1, 2, 0.125]))
+
+
+def learners(c):
+    def ml(op_type, x, outputs=1, opset=3, **given):
+        c.add(op_type, x if isinstance(x, list) else [x], outputs, domain="ai.onnx.ml", opset=opset, **given)
+
+    for transform in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"):
+        for dtype in (np.float32, np.float64, np.int64):
+            x = (c.random.random((5, 3)) * (1 if dtype is not np.int64 else 5)).astype(dtype)
+            for many in (1, 3):
+                numbers = {"coefficients": (c.random.random(many * 3) / 6).tolist(), "intercepts": (c.random.random(many) / 4 + 0.01).tolist()}
+                ml("LinearRegressor", x, targets=many, post_transform=transform, **numbers)
+                ml("LinearClassifier", x - x.dtype.type(1), 2, classlabels_ints=[4, 2, 9][:max(many, 2)], post_transform=transform, **numbers)
+    ml("LinearRegressor", c.floats(4, 3), coefficients=c.floats(3).tolist())
+    for kind in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+        for one_class in (0, 1):
+            ml("SVMRegressor", np.abs(c.floats(6, 3)), kernel_type=kind, kernel_params=[0.3, 0.5, 2.0], n_supports=4, one_class=one_class,
+               support_vectors=np.abs(c.floats(12)).tolist(), coefficients=c.floats(4).tolist(), rho=[0.2])
+    ml("SVMRegressor", c.floats(6, 3), coefficients=c.floats(3).tolist(), rho=[0.2], kernel_type="LINEAR")
+    x = samples(c, 5, 3)
+    ml("Imputer", x, imputed_value_floats=[1.5], replaced_value_float=float("nan"))
+    ml("Imputer", x, imputed_value_floats=[1.5, 2.5, 3.5], replaced_value_float=0.5)
+    ml("Imputer", c.integers(0, 3, (5, 3), np.int64), imputed_value_int64s=[7, 8, 9], replaced_value_int64=1)
+    for dtype in (np.int64, np.int32, np.float32, np.float64):
+        ml("OneHotEncoder", c.integers(0, 5, (4, 2), dtype), cats_int64s=[3, 1, 4])
+    ml("LabelEncoder", c.integers(0, 5, (4, 2), np.int64), opset=2, keys_int64s=[3, 1, 4], values_int64s=[30, 10, 40], default_int64=-7)
+    ml("LabelEncoder", c.integers(0, 5, (7,), np.int64), opset=2, keys_int64s=[3, 1, 4], values_floats=[0.5, 1.5, 2.5])
+    for opset in (2, 4):  # NaN is a key since opset 4
+        ml("LabelEncoder", x, opset=opset, keys_floats=[0.5, float("nan"), 0.25], values_int64s=[5, 6, 7])
+    ml("LabelEncoder", c.integers(0, 5, (7,), np.int64), opset=4, keys_tensor=numpy_helper.from_array(np.array([1, 2], np.int64)),
+       values_tensor=numpy_helper.from_array(np.array([0.5, 0.25])), default_tensor=numpy_helper.from_array(np.array([9.0])))
+    ml("FeatureVectorizer", [c.integers(0, 9, (4, n), np.int64) for n in (2, 3)], inputdimensions=[2, 3])
+    ml("FeatureVectorizer", [c.floats(4, 2), c.floats(4, 1)], inputdimensions=[2, 1])
+
+
+FAMILIES = [fused, attention, embeddings, quantized, trees, learners]
 
 
 def main():

@@ -87,7 +87,8 @@ class Importer {
   void read_opsets() {
     for (const auto& entry : model_.opset_import()) {
       const std::string domain = is_onnx_domain(entry.domain()) ? "" : entry.domain();
-      if (!opsets_.emplace(domain, entry.version()).second && domain.empty())
+      const auto [known, fresh] = opsets_.emplace(domain, entry.version());
+      if (!fresh && known->second != entry.version() && domain.empty())
         throw Error(ErrorKind::invalid, "the model names two opsets of ONNX's own operators");
     }
     if (opsets_.empty()) throw Error(ErrorKind::invalid, "the model does not say which ONNX opset it uses");

@@ -61,6 +61,8 @@ std::vector<RuleRow> runtime_quantized_layer_rules();
 std::vector<RuleRow> runtime_moe_rules();  // mixtures of experts
 // Of kLearnerDomain.
 std::vector<RuleRow> learner_rules();
+std::vector<RuleRow> more_learner_rules();  // that predict, or encode numbers
+std::vector<RuleRow> tree_rules();
 
 constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
 constexpr const char* kLearnerDomain = "ai.onnx.ml";     // ONNX's, of classical learners

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "korch/onnx/attention.h"
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 
@@ -87,26 +88,32 @@ Results fused_gemm(NodeImport& n) {
 
 // What is added to the scores where the mask forbids a key, [batch, 1, 1 or queries, keys]; what is forbidden
 // is made unlikely. A mask counts keys from the front, or from both sides, or holds a 1 for each allowed one.
-Term mask_bias(NodeImport& n, const Term& mask, int64_t batch, const Term& q, const Term& k) {
+Term mask_bias(NodeImport& n, const Term& mask, const Term& q, const Term& k) {
   const double filter = n.float_attr("mask_filter_value", -10000);
-  const int64_t keys = k.extent(2), queries = q.extent(2);
+  const int64_t batch = q.extent(0), keys = k.extent(2), queries = q.extent(2);
   const auto added = [&](const Term& allowed) {
     return select(allowed, Term(n, widened(q).dtype(), 0), filter);
   };
   if (mask.rank() == 1) {
-    const Term key = positions(n, mask.dtype(), keys, 3, 4);
-    if (mask.extent(0) == batch) return added(key < reshape(mask, {batch, 1, 1, 1}));
+    const Term key = cast(positions_along(k, 2, 3, 4), mask.dtype());
+    // Whether it counts from both sides is seen by its extent.
+    if (!is_bounded(mask))
+      n.require_known(q, 0, "the number of sequences, which tells what a mask of rank 1 means,");
+    if (mask.extent(0) == batch || is_bounded(mask))
+      return added(key < reshape(mask, {mask.extent(0), 1, 1, 1}));
     if (mask.extent(0) != 2 * batch)
       n.unsupported(fmt::format("a mask {} for {} sequences", to_string(mask.operand()->type), batch));
     const Term end = reshape(slice(mask, 0, 0, batch), {batch, 1, 1, 1});
     const Term start = reshape(slice(mask, 0, batch, batch), {batch, 1, 1, 1});
     return added(start <= key && key < end);
   }
-  const Term allowed = number_like(mask, 0) < mask;
-  if (mask.shape() == Shape{batch, keys}) return added(reshape(allowed, {batch, 1, 1, keys}));
-  if (mask.shape() == Shape{batch, queries, keys}) return added(reshape(allowed, {batch, 1, queries, keys}));
-  n.unsupported(fmt::format("a mask {} for {} queries and {} keys of {} sequences",
-                            to_string(mask.operand()->type), queries, keys, batch));
+  const bool rows = mask.rank() == 3;
+  if ((!rows && mask.rank() != 2) ||
+      (!is_bounded(mask) && mask.shape() != (rows ? Shape{batch, queries, keys} : Shape{batch, keys})))
+    n.unsupported(fmt::format("a mask {} for {} queries and {} keys of {} sequences",
+                              to_string(mask.operand()->type), queries, keys, batch));
+  const Shape shape = {mask.extent(0), 1, rows ? mask.extent(1) : 1, mask.shape().back()};
+  return added(reshape(number_like(mask, 0) < mask, shape));
 }
 
 // The keys, and the values, of earlier positions: one of two in the tensor.
@@ -124,6 +131,8 @@ void require_plain_attention(NodeImport& n) {
 Results packed_attention(NodeImport& n) {
   const Term x(n, n.input(0)), w(n, n.input(1));
   if (x.rank() != 3 || w.rank() != 2) n.invalid("data need rank 3, and weights rank 2");
+  n.require_known(x, 2, "the width of the data");
+  n.require_known(w, "an extent of the weights");
   const int64_t all = w.extent(1);
   const std::vector<int64_t> widths = n.ints_attr("qkv_hidden_sizes", std::vector<int64_t>(3, all / 3));
   if (widths.size() != 3) n.invalid("qkv_hidden_sizes needs three numbers");
@@ -167,17 +176,15 @@ Results inverse(NodeImport& n) {
   const Term given(n, n.input(0)), x = cast(given, DType::f64);
   const int64_t rank = x.rank();
   if (rank < 2 || x.extent(rank - 1) != x.extent(rank - 2)) n.invalid("needs square matrices");
+  n.require_known(x, rank - 1, "the number of columns");
+  n.require_known(x, rank - 2, "the number of rows");
   const int64_t size = x.extent(rank - 1);
   if (size < 1 || size > kMaxInverted)
     n.unsupported(fmt::format("inverses of {} rows, other than 1 to {}", size, kMaxInverted));
   const Term row = positions(n, DType::i64, size, rank - 2, rank);
   const Term unit = cast(row == positions(n, DType::i64, size, rank - 1, rank), DType::f64);
-  Term left = x, right = expand(unit, x.shape());
-  Term used = expand(Term(n, DType::bool_, 0), [&] {
-    Shape shape = x.shape();
-    shape.back() = 1;
-    return shape;
-  }());
+  Term left = x, right = expand_like(unit, x);
+  Term used = expand_like(Term(n, DType::bool_, 0), slice(x, rank - 1, 0, 1));
   std::vector<Term> results;
   for (int64_t column = 0; column < size; ++column) {
     const Term elements = slice(left, rank - 1, column, 1);
@@ -200,7 +207,7 @@ Results inverse(NodeImport& n) {
 
 Results attention_of_runtime(NodeImport& n, const ProjectedInputs& in) {
   require_plain_attention(n);
-  const int64_t heads = n.int_attr("num_heads"), batch = in.q.extent(0);
+  const int64_t heads = n.int_attr("num_heads");
   AttentionTerms terms{split_heads(in.q, heads), split_heads(in.k, heads), split_heads(in.v, heads)};
   Term before = integer(n, 0);
   if (n.has_input(in.past)) {
@@ -211,15 +218,14 @@ Results attention_of_runtime(NodeImport& n, const ProjectedInputs& in) {
     terms.k = concat({past_part(past, 0), terms.k}, 2);
     terms.v = concat({past_part(past, 1), terms.v}, 2);
   }
-  if (n.has_input(in.mask)) terms.bias = mask_bias(n, {n, n.input(in.mask)}, batch, terms.q, terms.k);
+  if (n.has_input(in.mask)) terms.bias = mask_bias(n, {n, n.input(in.mask)}, terms.q, terms.k);
   n.ignore("mask_filter_value");
   if (n.has_input(in.bias)) {
     const Term bias = widened({n, n.input(in.bias)});
     terms.bias = terms.bias ? *terms.bias + bias : bias;
   }
   if (n.flag("unidirectional", false))
-    terms.allowed = positions(n, DType::i64, terms.k.extent(2), 3, 4) <=
-                    positions(n, DType::i64, in.q.extent(1), 2, 4) + before;
+    terms.allowed = positions_along(terms.k, 2, 3, 4) <= positions_along(in.q, 1, 2, 4) + before;
   terms.scale = n.float_attr("scale", 0);
   if (terms.scale == 0) terms.scale = 1 / std::sqrt(static_cast<double>(terms.q.extent(3)));
   Results results = {join_heads(cast(attend(terms).y, in.q.dtype())), nullptr};
@@ -233,9 +239,14 @@ Results embed_layer_normalization(NodeImport& n, const EmbeddingTables& tables, 
     n.invalid("tables of words and positions, scale and bias must not be missing");
   const Term ids(n, n.input(0));
   if (ids.rank() != 2) n.invalid("tokens need shape [batch, positions]");
-  const Term counted = positions(n, ids.dtype(), ids.extent(1), 1, 2);
-  // As many as there are tokens.
-  const Term place = n.has_input(position_ids) ? Term(n, n.input(position_ids)) : ids * 0.0 + counted;
+  const bool given = n.has_input(position_ids);
+  const Term place = given ? Term(n, n.input(position_ids)) : positions_along(ids, 1, 1, 2);
+  if (given && !is_bounded(place) && place.shape() != ids.shape() && place.shape() != Shape{1, ids.extent(1)})
+    n.invalid(fmt::format("positions {} for tokens {}", to_string(place.operand()->type),
+                          to_string(ids.operand()->type)));
+  if (!given && ids.extent(1) > tables.positions->extent(0))
+    n.invalid(fmt::format("up to {} tokens for a table of {} positions", ids.extent(1),
+                          tables.positions->extent(0)));
   Term sum = table_rows(*tables.words, ids) + table_rows(*tables.positions, place);
   if (n.has_input(1) != tables.segments.has_value())
     n.invalid("segments and their table: one of them is missing");
