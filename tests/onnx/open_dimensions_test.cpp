@@ -18,6 +18,12 @@ struct Network {
   std::function<void(ModelBuilder&)> build;
 };
 
+void opset_of(ModelBuilder& b, const char* domain, int64_t version) {
+  auto* import = b.model.add_opset_import();
+  import->set_domain(domain);
+  import->set_version(version);
+}
+
 void expect_same_at_all_extents(const Network& network) {
   ModelBuilder b(17);
   b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
@@ -55,6 +61,37 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          b.node("MatMul", {"x", "t"}, {"scores"});
          set_attribute(b.node("Softmax", {"scores"}, {"p"}), "axis", -1);
          b.node("MatMul", {"p", "x"}, {"y"});
+       }},
+      {"attention of ONNX Runtime",
+       [](ModelBuilder& b) {
+         opset_of(b, "com.microsoft", 1);
+         b.initializer("qkv", random_tensor({kWidth, 3 * kWidth}, 8));
+         auto& node = b.node("Attention", {"x", "qkv"}, {"y"});
+         node.set_domain("com.microsoft");
+         set_attribute(node, "num_heads", 2);
+         set_attribute(node, "unidirectional", 1);
+       }},
+      {"a forest",
+       [](ModelBuilder& b) {
+         opset_of(b, "ai.onnx.ml", 5);
+         b.ints("rows", {-1, kWidth});
+         b.node("Reshape", {"x", "rows"}, {"features"});
+         auto& node = b.node("TreeEnsemble", {"features"}, {"y"});
+         node.set_domain("ai.onnx.ml");
+         const auto tensor = [&](const char* name, const HostTensor& value) {
+           auto& attribute = *node.add_attribute();
+           attribute.set_name(name);
+           attribute.set_type(onnx::proto::AttributeProto::TENSOR);
+           *attribute.mutable_t() = onnx::write_tensor(value, name);
+         };
+         for (const char* zeros : {"nodes_featureids", "nodes_truenodeids", "tree_roots"})
+           set_attribute(node, zeros, std::vector<int64_t>{0});
+         for (const char* ones : {"nodes_trueleafs", "nodes_falseleafs", "nodes_falsenodeids"})
+           set_attribute(node, ones, std::vector<int64_t>{1});
+         set_attribute(node, "leaf_targetids", std::vector<int64_t>{0, 0});
+         tensor("nodes_splits", HostTensor::of<float>(DType::f32, {1}, {0.1F}));
+         tensor("nodes_modes", HostTensor::of<uint8_t>(DType::u8, {1}, {0}));
+         tensor("leaf_weights", HostTensor::of<float>(DType::f32, {2}, {3, 4}));
        }},
       {"sum over steps",
        [](ModelBuilder& b) {

@@ -69,7 +69,8 @@ Results fused_conv(NodeImport& n) {
   Term y(n, by_onnx(n, "Conv", first_inputs(n, 3))[0]);
   if (n.has_input(3)) {
     const Term added(n, n.input(3));
-    if (added.shape() != y.shape())
+    const bool open = is_bounded(added) || is_bounded(y);
+    if (open ? added.rank() != y.rank() : added.shape() != y.shape())
       n.invalid(fmt::format("what is added, {}, has another shape than the convolution, {}",
                             to_string(added.operand()->type), to_string(y.operand()->type)));
     y = y + added;
@@ -96,9 +97,12 @@ Term mask_bias(NodeImport& n, const Term& mask, const Term& q, const Term& k) {
   };
   if (mask.rank() == 1) {
     const Term key = cast(positions_along(k, 2, 3, 4), mask.dtype());
-    // Whether it counts from both sides is seen by its extent.
-    if (!is_bounded(mask))
-      n.require_known(q, 0, "the number of sequences, which tells what a mask of rank 1 means,");
+    // Whether it counts from both sides is seen by its extent; as a range it is one of its own, or the
+    // batch's.
+    if (is_bounded(mask) != is_bounded(q))
+      n.unsupported(
+          "a mask of rank 1, or the number of sequences, is a range, and the other is not: fix it with "
+          "--shape");
     if (mask.extent(0) == batch || is_bounded(mask))
       return added(key < reshape(mask, {mask.extent(0), 1, 1, 1}));
     if (mask.extent(0) != 2 * batch)
