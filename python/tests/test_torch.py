@@ -168,12 +168,12 @@ class EagerTest(TorchTest):
 
         convert = export._converted
 
-        def without_cosine(part, inputs):
+        def without_cosine(part, inputs, dynamic_shapes):
             for node in part.graph.nodes:
                 if node.target is torch.ops.aten.cos.default:
                     why = RuntimeError(f"No ONNX function found for {node.target!r}. Failure message: ...")
                     raise RuntimeError(f"Error when translating node {node.format_node()}. See the stack") from why
-            return convert(part, inputs)
+            return convert(part, inputs, dynamic_shapes)
 
         def compute(x):
             return (x + 1).cos() * 2
@@ -258,18 +258,15 @@ class ShapeTest(TorchTest):
         net = Net().eval()
         run = compiled(net)
         made = []
-        for shape in ((2, 3, 8, 8), (3, 3, 9, 9), (4, 3, 7, 7), (3, 3, 9, 9)):
+        for shape in ((2, 3, 8, 8), (4, 3, 9, 9), (5, 3, 7, 7), (4, 3, 9, 9)):
             self.expect_right(net, run, torch.randn(shape))
-            lines = self.logged(0)
-            made.append(sum("operators are in" in line for line in lines))
-            if made[-1] and len(made) > 1:
-                self.assertIn("x".join(map(str, shape)) + " alone: korch's executables have fixed shapes", lines[0])
-        self.assertEqual(made, [1, 1, 1, 0])
+            made.append(sum("operators are in" in line for line in self.logged(0)))
+        self.assertEqual(made, [1, 1, 0, 0])  # the second one for ranges
 
     def test_too_many_shapes(self):
         run = torch.compile(lambda x: x * 2, backend="korch", dynamic=True, options=QUICK)
         with torch._dynamo.config.patch(recompile_limit=2):
-            for size in range(3, 7):
+            for size in (3, 20, 100, 300, 30):
                 self.expect_right(lambda x: x * 2, run, torch.randn(size))
         self.assertEqual(self.logged(), ["further shapes run in eager mode: a graph has executables for 2 already"])
 

@@ -16,8 +16,8 @@ from torch.nn import functional as F
 QUICK = {"measure": False, "database": None, "cache": None}
 
 
-def compiled(function, **options):
-    return torch.compile(function, backend="korch", options={**QUICK, **options})
+def compiled(function, dynamic=None, **options):
+    return torch.compile(function, backend="korch", dynamic=dynamic, options={**QUICK, **options})
 
 
 class Net(nn.Module):

@@ -1,4 +1,5 @@
-"""One graph's executables: one per shapes and weights that it is called with, made by the first such call."""
+"""One graph's executables: one per ranges of shapes, or shapes, and weights that it is called with, made by the first
+such call."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from .. import _korch
 from .planning import planned
+from .ranges import NotRanged, ranged
 
 if TYPE_CHECKING:
     from .backend import Options
@@ -58,15 +60,24 @@ class CompiledGraph:
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
         self._has_open_shapes = any(_is_open(node.meta.get("val")) for node in placeholders)
         self._variants: Dict[Hashable, Tuple[_Weights, Any]] = {}
+        self._ranged: Dict[Hashable, List[Tuple[_Weights, Any]]] = {}  # by weights
+        self._why_not_ranged: Optional[str] = None
         self._changes: collections.Counter = collections.Counter()
         self._told: set = set()
         self._lock = threading.RLock()
 
     def __call__(self, arguments: List[Any]) -> Any:
-        found = self._variants.get(self._key(arguments))
+        found = self._found(arguments)
         if found is None or not found[0].are_as_they_were():
             found = self._made(arguments)
         return found[1](*arguments)
+
+    def _found(self, arguments: Sequence[Any]) -> Optional[Tuple[_Weights, Any]]:
+        key = self._key(arguments)
+        for made in self._ranged.get(key[0], ()):
+            if made[1].takes(arguments):
+                return made[0], made[1].forward
+        return self._variants.get(key)
 
     def _key(self, arguments: Sequence[Any]) -> Tuple[Hashable, Hashable]:
         weights = tuple([id(arguments[i]) for i in self._weights])
@@ -74,7 +85,7 @@ class CompiledGraph:
 
     def _made(self, arguments: Sequence[Any]) -> Tuple[Optional[_Weights], Any]:
         with self._lock, torch.inference_mode(False), torch.no_grad():
-            found = self._variants.get(self._key(arguments))
+            found = self._found(arguments)
             if found is not None:
                 if found[0].are_as_they_were():  # another thread made it, or made it anew
                     return found
@@ -87,14 +98,22 @@ class CompiledGraph:
                 self._tell(why_not)
                 return None, self._graph.forward
             weights = _Weights({i: arguments[i] for i in self._weights})
+            if self._has_open_shapes and self._why_not_ranged is None:
+                try:
+                    others = self._ranged.setdefault(key[0], [])
+                    made = ranged(self._graph, weights.tensors, arguments, self._options, not others)
+                    others.append((weights, made))
+                    return weights, made.forward
+                except NotRanged as refusal:
+                    self._why_not_ranged = str(refusal)
             self._variants[key] = weights, planned(self._closed(arguments), weights.tensors, self._options).forward
             return self._variants[key]
 
     def _why_no_more(self, key: Tuple[Hashable, Hashable]) -> Optional[str]:
         most = torch._dynamo.config.recompile_limit
-        if sum(other[0] == key[0] for other in self._variants) >= most:
+        if sum(other[0] == key[0] for other in self._variants) + len(self._ranged.get(key[0], ())) >= most:
             return f"further shapes run in eager mode: a graph has executables for {most} already"
-        if len({other[0] for other in self._variants} - {key[0]}) >= _MOST_SETS_OF_WEIGHTS:
+        if len({other[0] for other in self._variants}.union(self._ranged) - {key[0]}) >= _MOST_SETS_OF_WEIGHTS:
             return f"further modules run in eager mode: {_MOST_SETS_OF_WEIGHTS} share a graph already"
         return None
 
@@ -104,7 +123,7 @@ class CompiledGraph:
             return self._graph
         inputs = [a for i, a in enumerate(arguments) if i not in self._weights and isinstance(a, torch.Tensor)]
         shapes = ", ".join("x".join(map(str, a.shape)) for a in inputs)
-        _log.info("compiling for inputs of %s alone: korch's executables have fixed shapes", shapes)
+        _log.info("compiling for inputs of %s alone: %s", shapes, self._why_not_ranged)
         return make_fx(self._graph, tracing_mode="fake")(*arguments)
 
     def _note_changes(self, weights: _Weights) -> None:
@@ -112,6 +131,8 @@ class CompiledGraph:
         _log.warning("%d weights changed since they were compiled: compiling again", len(changed))
         # Other shapes' executables have them too.
         self._variants = {key: made for key, made in self._variants.items() if made[0].are_as_they_were()}
+        for of_weights, entries in list(self._ranged.items()):
+            self._ranged[of_weights] = [made for made in entries if made[0].are_as_they_were()]
         for i in changed:
             self._changes[i, id(weights.tensors[i])] += 1
         again = [i for i in changed if self._changes[i, id(weights.tensors[i])] > 1]
@@ -122,6 +143,7 @@ class CompiledGraph:
             _log.warning("%d weights %s: they become arguments, which is slower", len(arguments), why)
             self._weights = [i for i in self._weights if i not in arguments]
             self._variants.clear()
+            self._ranged.clear()
 
     def _tell(self, what: str) -> None:
         if what not in self._told:

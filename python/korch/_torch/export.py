@@ -51,7 +51,8 @@ def _registry() -> _registration.ONNXRegistry:
         import onnxscript  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
     except ImportError as error:
         raise UsageError(f"korch as a backend of torch.compile needs onnxscript: pip install 'korch[torch]' ({error})")
-    return _registration.ONNXRegistry.from_torchlib()
+    with _quiet():  # of operators that other packages registered
+        return _registration.ONNXRegistry.from_torchlib()
 
 
 @functools.lru_cache(maxsize=None)
@@ -76,12 +77,14 @@ def why_not(node: torch.fx.Node) -> Optional[str]:
     return None
 
 
-def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path: str) -> torch.onnx.ONNXProgram:
-    """Writes `part`, whose buffers become constants, for inputs like `inputs`."""
+def onnx_model(
+    part: torch.nn.Module, inputs: Sequence[torch.Tensor], path: str, dynamic_shapes: Any = None
+) -> torch.onnx.ONNXProgram:
+    """Writes `part`, whose buffers become constants, for inputs like `inputs`, or of `dynamic_shapes`."""
     try:
         # Some of PyTorch's state is the thread's own, and within a call of a compiled graph it is not one to trace in.
         with _quiet(), concurrent.futures.ThreadPoolExecutor(1) as apart:
-            program = apart.submit(_converted, part, inputs).result()
+            program = apart.submit(_converted, part, inputs, dynamic_shapes).result()
     except Exception as error:
         raise NotConvertible(_blamed(part, error)) from error
     names = [f"input_{i}" for i in range(len(inputs))]
@@ -94,8 +97,10 @@ def onnx_model(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], path:
 
 
 @torch.no_grad()
-def _converted(part: torch.fx.GraphModule, inputs: Sequence[torch.Tensor]) -> torch.onnx.ONNXProgram:
-    exported = torch.export.export(part, tuple(inputs), strict=False)
+def _converted(
+    part: torch.nn.Module, inputs: Sequence[torch.Tensor], dynamic_shapes: Any
+) -> torch.onnx.ONNXProgram:
+    exported = torch.export.export(part, tuple(inputs), dynamic_shapes=dynamic_shapes, strict=False)
     # As torch.onnx.export does, which makes its registry anew every time: half a second.
     program = _core.export(exported, registry=_registry(), verbose=False)
     program.model = onnxscript_apis.convert_version(program.model, _constants.TORCHLIB_OPSET)
@@ -122,8 +127,9 @@ def origins(part: torch.fx.GraphModule, program: torch.onnx.ONNXProgram) -> Dict
     return result
 
 
-def _blamed(part: torch.fx.GraphModule, error: Exception) -> Dict[torch.fx.Node, str]:
+def _blamed(part: torch.nn.Module, error: Exception) -> Dict[torch.fx.Node, str]:
     """The nodes with the operator that the error names, or else all."""
+    graph = part.graph if isinstance(part, torch.fx.GraphModule) else part.graph_module.graph
     chain: list = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
@@ -131,8 +137,8 @@ def _blamed(part: torch.fx.GraphModule, error: Exception) -> Dict[torch.fx.Node,
     if "No ONNX function found" in why:
         why = "torch.onnx has no form for it with such arguments"
     named = re.findall(r"Error when translating node .*?target=torch\.ops\.([\w.]+)", "\n".join(map(str, chain)))
-    nodes = [node for node in _operators(part.graph) if str(node.target) in named]
-    return {node: why for node in nodes or _operators(part.graph)}
+    nodes = [node for node in _operators(graph) if str(node.target) in named]
+    return {node: why for node in nodes or _operators(graph)}
 
 
 @contextlib.contextmanager

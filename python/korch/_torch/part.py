@@ -90,7 +90,7 @@ class Part(torch.nn.Module):
         self, eager: torch.fx.GraphModule, inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]
     ) -> Tuple[torch.Tensor, ...]:
         expected = eager(*inputs)
-        if all(map(_are_alike, results, expected)):
+        if all(map(are_alike, results, expected)):
             self._eager = None
             return tuple(results)
         self._is_wrong = True
@@ -99,7 +99,7 @@ class Part(torch.nn.Module):
         return expected
 
 
-def _are_alike(result: torch.Tensor, expected: torch.Tensor) -> bool:
+def are_alike(result: torch.Tensor, expected: torch.Tensor) -> bool:
     """Not how exact a result is (the compiler verifies that), but whether it is that of the same operators."""
     if expected.numel() == 0:
         return True

@@ -33,7 +33,7 @@ _log = logging.getLogger("korch")
 _Node = torch.fx.Node
 _aten = torch.ops.aten
 
-_DTYPES = {
+DTYPES = {
     torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.bool: "bool",
     torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
     torch.uint8: "u8", torch.uint16: "u16", torch.uint32: "u32", torch.uint64: "u64",
@@ -161,7 +161,7 @@ def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
     for node in graph.graph.nodes:
         if node.op != "call_function":
             continue
-        why = _why_not(node)
+        why = why_not(node)
         if _is_getitem(node) and node.all_input_nodes[0] in reasons:
             why = ""
         if why is not None:
@@ -169,9 +169,12 @@ def _refused_at_once(graph: torch.fx.GraphModule) -> Dict[_Node, str]:
     return reasons
 
 
-def _why_not(node: _Node) -> Optional[str]:
+def why_not(node: _Node, is_open: bool = False) -> Optional[str]:
+    """Why an operator cannot be part of an executable, whose shapes may be symbolic if it is open; None: it may."""
     if _is_getitem(node):
         return None
+    if is_open and isinstance(node.meta.get("val"), torch.SymInt):
+        return None  # arithmetic of extents
     if not isinstance(node.target, torch._ops.OpOverload):
         return "it is no operator of ATen"
     if torch.Tag.nondeterministic_seeded in node.target.tags and export.argument(node, "dropout_p") != 0:
@@ -180,9 +183,11 @@ def _why_not(node: _Node) -> Optional[str]:
         return "the shape of its output depends on data"
     if node.target in _OF_MEMORY:
         return "it depends on how a tensor lies in memory"
+    if is_open and node.target._schema.is_mutable:
+        return "it writes into a tensor"
     values = tree_leaves([node.meta.get("val"), [other.meta.get("val") for other in node.all_input_nodes]])
     for value in values:
-        if value is None:
+        if value is None or is_open and isinstance(value, torch.SymInt):
             continue
         if not isinstance(value, torch.Tensor):
             return "it computes with numbers that are no tensors"
@@ -190,9 +195,9 @@ def _why_not(node: _Node) -> Optional[str]:
             return f"a tensor is on device {value.device.type}"
         if value.layout is not torch.strided:
             return f"a tensor is {value.layout}"
-        if value.dtype not in _DTYPES:
+        if value.dtype not in DTYPES:
             return f"a tensor's type is {value.dtype}"
-        if any(isinstance(extent, torch.SymInt) for extent in value.shape):
+        if not is_open and any(isinstance(extent, torch.SymInt) for extent in value.shape):
             return "a tensor's shape depends on data"
     return export.why_not(node)
 
@@ -341,7 +346,7 @@ def _compiled(
             raise _Refused({originals[name]: why for name, why in reasons.items()}) from None
     for node, like, tensor in zip(outputs, like_outputs, executable.outputs):
         shape = [like.shape[axis] for axis in order_of(like) or ()]
-        if (tensor.dtype, list(tensor.shape)) != (_DTYPES[like.dtype], shape):
+        if (tensor.dtype, list(tensor.shape)) != (DTYPES[like.dtype], shape):
             raise _Refused({node: f"torch.onnx makes it {tensor.dtype}{list(tensor.shape)}"})
     result = Part(executable, like_inputs, like_outputs, eager, is_checked=not options.verify)
     result.was_kept = was_kept
@@ -363,7 +368,7 @@ def _made(
         except export.NotConvertible as error:
             raise _Refused(error.reasons) from error
         try:
-            return _compile.compile(model, output=path, progress=_log_stages(), **options.compile)
+            return _compile.compile(model, output=path, progress=log_stages(), **options.compile)
         except Unsupported as error:
             raise _Refused(_blamed(part, export.origins(part, program), str(error))) from error
         except InvalidModel as error:
@@ -388,7 +393,7 @@ def _blamed(part: torch.fx.GraphModule, origins: Mapping[str, _Node], message: s
     return reasons or dict.fromkeys(part.graph.nodes, f"korch: {message}")
 
 
-def _log_stages() -> Any:
+def log_stages() -> Any:
     last = [""]
 
     def log(stage: str, done: int, total: int) -> None:
@@ -417,12 +422,18 @@ def _insert(
     return [call, *results]
 
 
+def operators(graph: torch.fx.GraphModule) -> List[_Node]:
+    """Those that compute something."""
+    calls = [node for node in graph.graph.nodes if node.op == "call_function" and not _is_getitem(node)]
+    return [node for node in calls if not _is_view(node) and not isinstance(node.meta.get("val"), torch.SymInt)]
+
+
 def _log_plan(
     graph: torch.fx.GraphModule, refused: Mapping[_Node, str], made: Mapping[Tuple[_Node, ...], Part], seconds: float
 ) -> None:
-    operators = [n for n in graph.graph.nodes if n.op == "call_function" and not _is_view(n) and not _is_getitem(n)]
+    computing = operators(graph)
     of_reasons: Dict[str, collections.Counter] = {}
-    for node in operators:
+    for node in computing:
         if refused.get(node):
             of_reasons.setdefault(refused[node], collections.Counter())[f"{node.target}{_place(node)}"] += 1
     for why, names in of_reasons.items():
@@ -431,7 +442,7 @@ def _log_plan(
     inside = {node for nodes in made for node in nodes}
     _log.info(
         "%d of %d operators are in %d executable%s, %d of them made before; %.1f s",
-        sum(node in inside for node in operators), len(operators), len(made), "" if len(made) == 1 else "s",
+        sum(node in inside for node in computing), len(computing), len(made), "" if len(made) == 1 else "s",
         sum(part.was_kept for part in made.values()), seconds,
     )  # fmt: skip
 
