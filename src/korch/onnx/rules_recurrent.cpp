@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "korch/ir/recurrence.h"
+#include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 
