@@ -18,6 +18,7 @@ enum class RefusalReason {
   scratch_too_large,   // stages do not fit the per-worker scratch
   compile_failed,      // the compiler rejected generated code (a bug worth looking at)
   miscompiled,         // the compiler made code that is known to be wrong
+  unproven,            // it cannot be shown that its accesses stay inside of their buffers
   spills,              // a product whose tile the registers cannot hold
   library_refused,     // the runtime has no such function, or it refuses
   run_failed,          // the kernel reported an error while measured

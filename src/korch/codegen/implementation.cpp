@@ -119,9 +119,12 @@ std::vector<Implementation> implementations(const Graph& graph, const Candidate&
   return found;
 }
 
+std::string fault_in(const KernelSpec& spec) {
+  return spec.tiles ? tile::structural_fault(*spec.tiles) : "";
+}
+
 void check(const KernelSpec& spec) {
-  if (!spec.tiles) return;
-  const std::string fault = tile::structural_fault(*spec.tiles);
+  const std::string fault = fault_in(spec);
   KORCH_ASSERT(fault.empty(), fault + "\n" + tile::print(*spec.tiles));
 }
 

@@ -20,7 +20,9 @@ struct KernelSpec {
 // The tile graph's text, or the call's: on one target, two specs of one text are one kernel.
 std::string print(const KernelSpec& spec);
 
-// An internal error where its tile graph is none (structural_fault).
+// Why its tile graph is none (structural_fault), or nothing.
+std::string fault_in(const KernelSpec& spec);
+// An internal error where there is a fault.
 void check(const KernelSpec& spec);
 // Which takes longer than to make one: of those that may never be built it is left to who builds them.
 enum class Checked { now, later };

@@ -58,7 +58,9 @@ Hash KernelBank::object_key(const BuiltKernel& built) const {
 }
 
 Result<BuiltKernel> KernelBank::spell_one(const Spec& spec) {
-  check(*spec);
+  // What the analysis of accesses cannot follow is no kernel; another covers its primitives.
+  if (const std::string fault = fault_in(*spec); !fault.empty())
+    return Refusal{RefusalReason::unproven, fault};
   BuiltKernel built{spec, spelled(*spec, target_), {}, {}};
   if (strikes_ != nullptr)
     if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
