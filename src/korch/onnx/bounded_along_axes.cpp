@@ -86,8 +86,14 @@ class BoundedAlongAxes : BoundsEmitter {
     }
     const std::vector<Operand> extents = without(over.axes, over.keepdims);
     if (!counted || op_ != Op::ReduceMean) return with({data}, extents);
-    const Operand sum = emit(Op::ReduceSum, over, {data});
-    const Operand mean = emit(Op::Div, NoAttrs{}, {sum, emit(Op::Cast, CastAttrs{type}, {count})});
+    // Sums of small floats are float32, as means of known extents are.
+    const DType wide = is_small_float(type) ? DType::f32 : type;
+    const auto as_type = [&](const Operand& y, DType to) {
+      return y->dtype() == to ? y : emit(Op::Cast, CastAttrs{to}, {y});
+    };
+    const Operand sum = emit(Op::ReduceSum, over, {as_type(data, wide)});
+    const Operand mean =
+        as_type(emit(Op::Div, NoAttrs{}, {sum, emit(Op::Cast, CastAttrs{wide}, {count})}), type);
     mean->extents = extents;
     return {mean};
   }

@@ -253,7 +253,9 @@ void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std
   const Operand& output = outputs[0];
   const bool made_of_extents = std::any_of(inputs.begin(), inputs.end(),
                                            [](const Operand& input) { return !input->elements.empty(); });
-  if (!made_of_extents || output->constant || output->rank() > 1 || is_float(output->dtype()) ||
+  // What wraps around in few bits is no extent any more.
+  const bool keeps = output->dtype() == DType::bool_ ? op != Op::Cast : size_bytes(output->dtype()) >= 4;
+  if (!made_of_extents || !keeps || output->constant || output->rank() > 1 || is_float(output->dtype()) ||
       output->type.elements() > static_cast<int64_t>(kMaxElements))
     return;
   std::vector<Operand> elements = Elements(builder, op, attrs, inputs, origin).run();

@@ -169,7 +169,13 @@ Term regrouped(const Term& x, const std::vector<Extent>& target) {
   const Term inside = min(from, integer(n, std::max<int64_t>(rows - 1, 0)));
   const Term result = apply(Op::Gather, {reshape(at_bounds(x), shape), inside}, AxisAttrs{0});
   std::vector<Operand> extents;
-  for (const Extent& extent : target) extents.push_back(extent.counted);
+  Term before = integer(n, 1), after = integer(n, 1);
+  for (int64_t axis = 0; axis < x.rank(); ++axis) before = before * length(x, axis);
+  for (const Extent& extent : target) {
+    extents.push_back(extent.counted);
+    after = after * (extent.counted != nullptr ? Term(n, extent.counted) : integer(n, extent.bound));
+  }
+  n.builder().note_meeting(before, after, n.origin(), result);
   return {n, n.bounded(result, extents)};
 }
 

@@ -41,6 +41,13 @@ Results top_k(NodeImport& n) {
       counted = min({n, counted}, {n, DType::i64, static_cast<double>(most)}).operand();
     }
   }
+  const Operand there = extent_of(n.input(0), attrs.axis);
+  if (there != nullptr && counted == nullptr && !depends_on_data(n.builder(), there) &&
+      n.least(n.input(0), attrs.axis) < attrs.k)
+    throw Error(ErrorKind::usage,
+                fmt::format("axis {} of its data can be as short as {}, less than k {}: give a range of "
+                            "extents that begins higher",
+                            attrs.axis, n.least(n.input(0), attrs.axis), attrs.k));
   attrs.largest = n.flag("largest", true);
   attrs.sorted = n.flag("sorted", true);
   Results results = n.emit_all(Op::TopK, attrs, {n.input(0)});
@@ -114,6 +121,7 @@ Results reverse_sequence(NodeImport& n) {
                 batch = n.axis(n.int_attr("batch_axis", 1), x.rank());
   if (time == batch || n.input(1)->shape() != Shape{x.extent(batch)})
     n.invalid("one length per element of batch_axis");
+  n.builder().note_meeting(n.length(x, batch), n.length(n.input(1), 0), n.origin(), n.input(1));
   const Term lengths = sequence_lengths({n, n.input(1)}, x, time);
   Shape along(x.shape().size(), 1);
   along[batch] = x.extent(batch);

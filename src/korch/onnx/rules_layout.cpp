@@ -33,8 +33,13 @@ Results squeeze(NodeImport& n) {
     axes = n.axes(*given, n.input(0)->rank());
   } else {
     for (size_t i = 0; i < in.size(); ++i) {
-      if (in[i] == 1 && extent_of(n.input(0), static_cast<int64_t>(i)) == nullptr)
-        axes.push_back(static_cast<int64_t>(i));
+      const auto axis = static_cast<int64_t>(i);
+      if (in[i] == 1 && extent_of(n.input(0), axis) == nullptr)
+        axes.push_back(axis);
+      else if (n.least(n.input(0), axis) <= 1)
+        n.builder().warn(
+            fmt::format("node {} (Squeeze, without axes): axis {} may be 1 in a run, and stays then",
+                        quoted_name(n.origin()), axis));
     }
   }
   Shape out;
@@ -62,6 +67,16 @@ Results flatten(NodeImport& n) {
   if (axis != rank) axis = n.axis(axis, rank);
   return {
       n.reshape(n.input(0), {product(in.begin(), in.begin() + axis), product(in.begin() + axis, in.end())})};
+}
+
+// Null where that is no reshape of what counts.
+Operand reshaped_at_bounds(NodeImport& n, const Operand& x, const Shape& target) {
+  try {
+    return n.reshape(x, target);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return nullptr;
+  }
 }
 
 Results reshape(NodeImport& n) {
@@ -97,10 +112,10 @@ Results reshape(NodeImport& n) {
     *unknown = all / rest;
   }
   if (!is_open) return {n.reshape(x, target)};
-  if (element_count(target) == x->type.elements()) {
-    const Operand result = n.reshape(x, target);
-    if (has_extents(result, wanted, n.builder())) return {result};
-  }
+  if (element_count(target) == x->type.elements())
+    if (const Operand result = reshaped_at_bounds(n, x, target);
+        result != nullptr && has_extents(result, wanted, n.builder()))
+      return {result};
   if (unknown != target.end() && !left)
     n.unsupported("a target extent of -1, beside extents that depend on the data or are a range");
   return {regrouped({n, x}, wanted)};
@@ -143,6 +158,7 @@ Results equal_parts(NodeImport& n, const Operand& x, int64_t axis) {
   const int64_t each = (x->shape()[static_cast<size_t>(axis)] + parts - 1) / parts;
   const Term extent = length({n, x}, axis);
   const Term size = (extent + static_cast<double>(parts - 1)) / static_cast<double>(parts);
+  if (n.opset() < 18) n.builder().note_meeting(size * static_cast<double>(parts), extent, n.origin(), x);
   Results results;
   for (int64_t i = 0; i < parts; ++i) {
     const Term start = size * static_cast<double>(i);
@@ -159,6 +175,8 @@ Results parts_of_data(NodeImport& n, const Operand& x, int64_t axis) {
     n.invalid(fmt::format("its sizes must be {} integers", parts));
   const int64_t bound = x->shape()[static_cast<size_t>(axis)];
   const Term extent = length({n, x}, axis), zero = integer(n, 0);
+  const Term all = reduce(Op::ReduceSum, sizes, {0}, false);
+  n.builder().note_meeting(extent, all, n.origin(), sizes);
   Term start = zero;
   Results results;
   for (int64_t i = 0; i < parts; ++i) {
@@ -320,9 +338,30 @@ Results pad(NodeImport& n) {
   return {n.emit(Op::Where, {n.emit(Op::Pad, attrs, {inside}), padded, n.constant(*inexact)})};
 }
 
+// An open axis beside a target that is no 1: it has that extent, or has one element, which is repeated.
+Operand repeated_to(NodeImport& n, const Operand& x, int64_t axis, const Extent& target) {
+  const Operand extent = extent_of(x, axis);
+  const Term wanted(n, target.counted != nullptr ? target.counted : n.integer(target.bound)),
+      there(n, extent);
+  if (n.difference(extent, wanted) == 0) return x;
+  n.builder().note_meeting(extent, wanted, n.origin(), x);
+  const int64_t bound = x->shape()[static_cast<size_t>(axis)];
+  const Term place = positions(n, DType::i64, target.bound, 0, 1);
+  const Term from = select(there == 1, 0, min(place, integer(n, std::max<int64_t>(bound - 1, 0))));
+  Results extents = extents_of(x);
+  extents[static_cast<size_t>(axis)] = target.counted;
+  return n.bounded(apply(Op::Gather, {at_bounds({n, x}), from}, AxisAttrs{axis}), extents);
+}
+
 Results expand(NodeImport& n) {
-  const Operand& x = n.input(0);
+  Operand x = n.input(0);
   const std::vector<Extent> given = n.extents_input(1, "target extents");
+  for (size_t i = 1; i <= std::min(given.size(), x->shape().size()); ++i) {
+    const Extent& target = given[given.size() - i];
+    const auto axis = static_cast<int64_t>(x->shape().size() - i);
+    if (extent_of(x, axis) != nullptr && (target.counted != nullptr || target.bound != 1))
+      x = repeated_to(n, x, axis, target);
+  }
   Shape bounds;
   for (const Extent& extent : given) bounds.push_back(extent.bound);
   n.bounded("target extent", bounds, 0, kMaxOffset);

@@ -152,6 +152,7 @@ class Import {
   // As a mask of steps; none where every sequence has all of them.
   void read_lengths(const Operand& lengths) {
     n_.require_shape(lengths, "sequence lengths", {batch_});
+    meet_batch(lengths, 0);
     bool all = lengths->constant.has_value();
     for (int64_t b = 0; lengths->constant && b < batch_; ++b) {
       const int64_t length = element_as_int(*lengths->constant, b);
@@ -162,6 +163,11 @@ class Import {
     if (all) return;
     mask_ = n_.emit(Op::Less, {n_.positions(DType::i64, steps_, 0, 2),
                                n_.reshape(n_.cast(n_.bounded(lengths, {}), DType::i64), {1, batch_})});
+  }
+
+  void meet_batch(const Operand& operand, int64_t axis) {
+    if (of_batch_ != nullptr)
+      n_.builder().note_meeting(of_batch_, n_.length(operand, axis), n_.origin(), data_);
   }
 
   void mask_open_steps() {
@@ -181,6 +187,7 @@ class Import {
     n_.require_known(state, 0, "the number of directions");
     n_.require_known(state, 2, "the hidden size");
     if (of_batch_ == nullptr) n_.require_known(state, 1, "the batch of states beside data of a known one,");
+    meet_batch(state, 1);
     return n_.bounded(state, {});
   }
 

@@ -161,6 +161,7 @@ Results grid_sample(NodeImport& n) {
         fmt::format("a grid {} for data {}", to_string(grid.operand()->type), to_string(x.operand()->type)));
   if (spatial > 3) n.unsupported(fmt::format("{} spatial axes", spatial));
   n.require_known(points_wanted, spatial + 1, "the number of coordinates");
+  n.builder().note_meeting(n.length(image, 0), n.length(points_wanted, 0), n.origin(), points_wanted);
   const Shape extents(x.shape().begin() + 2, x.shape().end());
   n.bounded("extent", extents, 1, kMaxOffset);
   Shape out(grid.shape().begin() + 1, grid.shape().end() - 1);

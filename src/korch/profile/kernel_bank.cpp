@@ -9,6 +9,7 @@
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/packing.h"
+#include "korch/codegen/passes/passes.h"
 
 namespace korch {
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
@@ -48,9 +49,22 @@ const Result<Spec>& KernelBank::spec(const KernelRequest& request) {
                                : specs_.emplace(request.key, propose_one(request)).first->second;
 }
 
+// What the analysis of accesses cannot follow is no kernel; another covers its primitives.
+Result<Kernel> KernelBank::proven(const KernelSpec& spec) const {
+  if (const std::string fault = fault_in(spec); !fault.empty())
+    return Refusal{RefusalReason::unproven, fault};
+  try {
+    return spelled(spec, target_);
+  } catch (const tile::Unproven& unproven) {
+    return Refusal{RefusalReason::unproven, unproven.what()};
+  }
+}
+
 bool KernelBank::is_offered(const KernelRequest& request) {
   const Result<Spec>& offered = spec(request);
-  return offered.ok() && (strikes_ == nullptr || !strikes_->find(spelled(*offered.value(), target_)));
+  if (!offered.ok() || strikes_ == nullptr) return offered.ok();
+  const Result<Kernel> kernel = proven(*offered.value());
+  return kernel.ok() && !strikes_->find(kernel.value());
 }
 
 Hash KernelBank::object_key(const BuiltKernel& built) const {
@@ -58,10 +72,9 @@ Hash KernelBank::object_key(const BuiltKernel& built) const {
 }
 
 Result<BuiltKernel> KernelBank::spell_one(const Spec& spec) {
-  // What the analysis of accesses cannot follow is no kernel; another covers its primitives.
-  if (const std::string fault = fault_in(*spec); !fault.empty())
-    return Refusal{RefusalReason::unproven, fault};
-  BuiltKernel built{spec, spelled(*spec, target_), {}, {}};
+  const Result<Kernel> kernel = proven(*spec);
+  if (!kernel) return kernel.refusal();
+  BuiltKernel built{spec, kernel.value(), {}, {}};
   if (strikes_ != nullptr)
     if (const std::optional<StruckKernel> struck = strikes_->find(built.kernel))
       return Refusal{RefusalReason::struck, struck->kernel + ": " + struck->reason};

@@ -90,6 +90,8 @@ class KernelBank {
  private:
   int threads() const;  // that propose and spell kernels
   Result<Spec> propose_one(const KernelRequest& request);
+  // Spelled, if its accesses are shown to stay inside of their buffers.
+  Result<Kernel> proven(const KernelSpec& spec) const;
   // Without its object, unless the database has it.
   Result<BuiltKernel> spell_one(const Spec& spec);
   void compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels);

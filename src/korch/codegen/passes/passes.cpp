@@ -16,7 +16,8 @@ enum class Changes { all, schedule };
 
 void verify_after(const char* pass, Changes changes, const ScheduledGraph& graph) {
   const std::string fault = changes == Changes::all ? structural_fault(graph) : schedule_fault(graph);
-  KORCH_ASSERT(fault.empty(), fmt::format("after {}: {}\n{}", pass, fault, print(graph)));
+  if (!fault.empty())
+    throw Unproven(ErrorKind::internal, fmt::format("after {}: {}\n{}", pass, fault, print(graph)));
 }
 
 }  // namespace
