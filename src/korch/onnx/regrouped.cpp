@@ -169,13 +169,25 @@ Term regrouped(const Term& x, const std::vector<Extent>& target) {
   const Term inside = min(from, integer(n, std::max<int64_t>(rows - 1, 0)));
   const Term result = apply(Op::Gather, {reshape(at_bounds(x), shape), inside}, AxisAttrs{0});
   std::vector<Operand> extents;
-  Term before = integer(n, 1), after = integer(n, 1);
-  for (int64_t axis = 0; axis < x.rank(); ++axis) before = before * length(x, axis);
+  // As many elements before as after.
+  const auto multiply = [&](const Operand& counted, int64_t bound, std::pair<int64_t, Term>* product) {
+    if (counted != nullptr)
+      product->second = product->second * Term(n, counted);
+    else
+      product->first *= bound;
+  };
+  std::pair<int64_t, Term> before{1, integer(n, 1)}, after{1, integer(n, 1)};
+  for (int64_t axis = 0; axis < x.rank(); ++axis) multiply(extent_of(x, axis), x.extent(axis), &before);
   for (const Extent& extent : target) {
     extents.push_back(extent.counted);
-    after = after * (extent.counted != nullptr ? Term(n, extent.counted) : integer(n, extent.bound));
+    multiply(extent.counted, extent.bound, &after);
   }
-  n.builder().note_meeting(before, after, n.origin(), result);
+  const int64_t common = std::max<int64_t>(std::gcd(before.first, after.first), 1);
+  const auto scaled = [&](const std::pair<int64_t, Term>& product) {
+    const int64_t times = product.first / common;
+    return times == 1 ? product.second : product.second * static_cast<double>(times);
+  };
+  n.builder().note_meeting(scaled(before), scaled(after), n.origin(), result);
   return {n, n.bounded(result, extents)};
 }
 

@@ -121,13 +121,14 @@ Results reverse_sequence(NodeImport& n) {
                 batch = n.axis(n.int_attr("batch_axis", 1), x.rank());
   if (time == batch || n.input(1)->shape() != Shape{x.extent(batch)})
     n.invalid("one length per element of batch_axis");
-  n.builder().note_meeting(n.length(x, batch), n.length(n.input(1), 0), n.origin(), n.input(1));
   const Term lengths = sequence_lengths({n, n.input(1)}, x, time);
   Shape along(x.shape().size(), 1);
   along[batch] = x.extent(batch);
   const Term length = reshape(lengths, along), at = positions_along(x, time, time, x.rank());
   const Term from = select(at < length, length - 1.0 - at, at);
-  return {gather_elements(x, expand_like(from, x), time)};
+  const Term result = gather_elements(x, expand_like(from, x), time);
+  n.builder().note_meeting(n.length(x, batch), n.length(n.input(1), 0), n.origin(), result);
+  return {result};
 }
 
 }  // namespace

@@ -158,12 +158,13 @@ Results equal_parts(NodeImport& n, const Operand& x, int64_t axis) {
   const int64_t each = (x->shape()[static_cast<size_t>(axis)] + parts - 1) / parts;
   const Term extent = length({n, x}, axis);
   const Term size = (extent + static_cast<double>(parts - 1)) / static_cast<double>(parts);
-  if (n.opset() < 18) n.builder().note_meeting(size * static_cast<double>(parts), extent, n.origin(), x);
   Results results;
   for (int64_t i = 0; i < parts; ++i) {
     const Term start = size * static_cast<double>(i);
     results.push_back(cut_at(n, x, axis, start, each, min(max(extent - start, integer(n, 0)), size)));
   }
+  if (n.opset() < 18)
+    n.builder().note_meeting(size * static_cast<double>(parts), extent, n.origin(), results[0]);
   return results;
 }
 
@@ -176,7 +177,6 @@ Results parts_of_data(NodeImport& n, const Operand& x, int64_t axis) {
   const int64_t bound = x->shape()[static_cast<size_t>(axis)];
   const Term extent = length({n, x}, axis), zero = integer(n, 0);
   const Term all = reduce(Op::ReduceSum, sizes, {0}, false);
-  n.builder().note_meeting(extent, all, n.origin(), sizes);
   Term start = zero;
   Results results;
   for (int64_t i = 0; i < parts; ++i) {
@@ -187,6 +187,7 @@ Results parts_of_data(NodeImport& n, const Operand& x, int64_t axis) {
     results.push_back(cut_at(n, x, axis, start, count, size));
     start = start + size;
   }
+  n.builder().note_meeting(extent, all, n.origin(), results[0]);
   return results;
 }
 
@@ -344,13 +345,19 @@ Operand repeated_to(NodeImport& n, const Operand& x, int64_t axis, const Extent&
   const Term wanted(n, target.counted != nullptr ? target.counted : n.integer(target.bound)),
       there(n, extent);
   if (n.difference(extent, wanted) == 0) return x;
-  n.builder().note_meeting(extent, wanted, n.origin(), x);
-  const int64_t bound = x->shape()[static_cast<size_t>(axis)];
-  const Term place = positions(n, DType::i64, target.bound, 0, 1);
-  const Term from = select(there == 1, 0, min(place, integer(n, std::max<int64_t>(bound - 1, 0))));
+  const int64_t bound = x->shape()[static_cast<size_t>(axis)],
+                most = std::max(target.bound, target.counted != nullptr ? bound : 0);
+  const Term place = positions(n, DType::i64, most, 0, 1), is_one = there == 1;
+  const Term from = select(is_one, 0, min(place, integer(n, std::max<int64_t>(bound - 1, 0))));
   Results extents = extents_of(x);
-  extents[static_cast<size_t>(axis)] = target.counted;
-  return n.bounded(apply(Op::Gather, {at_bounds({n, x}), from}, AxisAttrs{axis}), extents);
+  extents[static_cast<size_t>(axis)] = nullptr;
+  if (target.counted != nullptr) {
+    extents[static_cast<size_t>(axis)] = select(is_one, wanted, there).operand();
+    extents[static_cast<size_t>(axis)]->upper = most;
+  }
+  const Operand result = n.bounded(apply(Op::Gather, {at_bounds({n, x}), from}, AxisAttrs{axis}), extents);
+  n.builder().note_meeting(extent, wanted, n.origin(), result);
+  return result;
 }
 
 Results expand(NodeImport& n) {

@@ -18,9 +18,6 @@ Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
   if (log_p.rank() < 2 || target.shape() != expected)
     n.invalid(fmt::format("targets {} do not name a class of each of {}", to_string(target.operand()->type),
                           to_string(log_p.operand()->type)));
-  for (int64_t axis = 0; axis < target.rank(); ++axis)
-    n.builder().note_meeting(n.length(log_p, axis == 0 ? 0 : axis + 1), n.length(target, axis), n.origin(),
-                             target);
   std::optional<Term> ignored, weights;
   if (n.has("ignore_index")) ignored = target == static_cast<double>(n.int_attr("ignore_index"));
   const Term classes = ignored ? select(*ignored, 0, target) : target;
@@ -31,6 +28,9 @@ Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
     loss = select(*ignored, 0, loss);
   }
   if (weights) loss = loss * *weights;
+  for (int64_t axis = 0; axis < target.rank(); ++axis)
+    n.builder().note_meeting(n.length(log_p, axis == 0 ? 0 : axis + 1), n.length(target, axis), n.origin(),
+                             loss);
   if (reduction == "none") return loss;
   std::vector<int64_t> all(expected.size());
   std::iota(all.begin(), all.end(), 0);

@@ -46,6 +46,8 @@ class Import {
     Results results = {n_.bounded(join(steps, 1), {of_steps_, nullptr, of_batch_, nullptr}),
                        n_.bounded(join(hidden, 0), {nullptr, of_batch_, nullptr})};
     if (layer_.cell_state >= 0) results.push_back(n_.bounded(join(cell, 0), {nullptr, of_batch_, nullptr}));
+    for (const Operand& batch : batches_)
+      n_.builder().note_meeting(of_batch_, batch, n_.origin(), results[0]);
     if (batch_first_) {
       results[0] = n_.emit(Op::Transpose, PermAttrs{{2, 0, 1, 3}}, {results[0]});
       for (size_t i = 1; i < results.size(); ++i)
@@ -240,7 +242,8 @@ class Import {
   RecurrenceAttrs attrs_;
   std::string direction_;
   bool batch_first_ = false;
-  Operand of_steps_, of_batch_;  // their extents, where they are open
+  Operand of_steps_, of_batch_;   // their extents, where they are open
+  std::vector<Operand> batches_;  // of other operands
   int64_t directions_ = 1, steps_ = 0, batch_ = 0, width_ = 0, hidden_ = 0;
   std::vector<std::string> activations_;
   std::vector<double> alphas_, betas_;

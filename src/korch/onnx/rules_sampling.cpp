@@ -161,7 +161,6 @@ Results grid_sample(NodeImport& n) {
         fmt::format("a grid {} for data {}", to_string(grid.operand()->type), to_string(x.operand()->type)));
   if (spatial > 3) n.unsupported(fmt::format("{} spatial axes", spatial));
   n.require_known(points_wanted, spatial + 1, "the number of coordinates");
-  n.builder().note_meeting(n.length(image, 0), n.length(points_wanted, 0), n.origin(), points_wanted);
   const Shape extents(x.shape().begin() + 2, x.shape().end());
   n.bounded("extent", extents, 1, kMaxOffset);
   Shape out(grid.shape().begin() + 1, grid.shape().end() - 1);
@@ -180,7 +179,9 @@ Results grid_sample(NodeImport& n) {
   counted.pop_back();
   counted.insert(counted.begin() + 1, extent_of(image, 1));
   if (counted[0] == nullptr) counted[0] = extent_of(image, 0);
-  return {n.bounded(cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype()), counted)};
+  const Operand result = n.bounded(cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype()), counted);
+  n.builder().note_meeting(n.length(image, 0), n.length(points_wanted, 0), n.origin(), result);
+  return {result};
 }
 
 // Places of an axis whose ends are -1 and 1: of its outer elements, or of their outer edges.
