@@ -160,6 +160,58 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
   for (const Network& network : networks) expect_same_at_all_extents(network);
 }
 
+// Sums of small floats leave their range where means do not.
+TEST(OpenDimensions, MeansOfSmallFloats) {
+  ModelBuilder b(17);
+  b.input("x", {-1}, 10, {"n"}).output("y");
+  set_attribute(b.node("ReduceMean", {"x"}, {"y"}), "keepdims", 0);
+  ImportOptions options;
+  options.shapes = {{"n", {2000}}};
+  options.least_shapes = {{"n", {1}}};
+  const HostTensor x =
+      converted(HostTensor::of<float>(DType::f32, {2000}, std::vector<float>(2000, 100)), DType::f16);
+  InterpretOptions native;
+  native.precision = Precision::native;
+  const Graph graph = import_onnx_bytes(b.bytes(), options);
+  const HostTensor y = interpret(graph, {x, HostTensor::of<int64_t>(DType::i64, {}, {1500})}, native)[0];
+  EXPECT_EQ(element_as_double(y, 0), 100);
+}
+
+// An extent of 1 is repeated.
+TEST(OpenDimensions, ExpandToANumber) {
+  ModelBuilder b(17);
+  b.input("x", {-1}, 1, {"n"}).output("y");
+  b.ints("to", {4});
+  b.node("Expand", {"x", "to"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"n", {4}}};
+  options.least_shapes = {{"n", {1}}};
+  const Graph graph = import_onnx_bytes(b.bytes(), options);
+  for (int64_t extent : {1, 4}) {
+    const std::vector<HostTensor> got =
+        interpret(graph, {f32({4}, {7, 8, 9, 10}), HostTensor::of<int64_t>(DType::i64, {}, {extent})});
+    EXPECT_EQ(output_shapes(graph, got)[0], Shape{4});
+    EXPECT_EQ(element_as_double(got[0], 3), extent == 1 ? 7 : 10);
+  }
+}
+
+// Elements of a shape that a narrow type wraps are no extents.
+TEST(OpenDimensions, NarrowCastsOfShapes) {
+  ModelBuilder b(17);
+  b.input("x", {-1}, 1, {"n"}).output("y");
+  b.node("Shape", {"x"}, {"s"});
+  set_attribute(b.node("Cast", {"s"}, {"truth"}), "to", 9);
+  set_attribute(b.node("Cast", {"truth"}, {"one"}), "to", 7);
+  b.node("ConstantOfShape", {"one"}, {"y"});
+  ImportOptions options;
+  options.shapes = {{"n", {4}}};
+  options.least_shapes = {{"n", {2}}};
+  const Graph graph = import_onnx_bytes(b.bytes(), options);
+  const std::vector<HostTensor> got =
+      interpret(graph, {f32({4}, {1, 2, 3, 4}), HostTensor::of<int64_t>(DType::i64, {}, {3})});
+  EXPECT_EQ(output_shapes(graph, got)[0], Shape{1});
+}
+
 // Between the extent and its bound there is something, but nothing that counts.
 TEST(OpenDimensions, IndicesBeyondTheExtentAreErrors) {
   ImportOptions options;

@@ -47,7 +47,7 @@ class Import {
                        n_.bounded(join(hidden, 0), {nullptr, of_batch_, nullptr})};
     if (layer_.cell_state >= 0) results.push_back(n_.bounded(join(cell, 0), {nullptr, of_batch_, nullptr}));
     for (const Operand& batch : batches_)
-      n_.builder().note_meeting(of_batch_, batch, n_.origin(), results[0]);
+      for (const Operand& result : results) n_.builder().note_meeting(of_batch_, batch, n_.origin(), result);
     if (batch_first_) {
       results[0] = n_.emit(Op::Transpose, PermAttrs{{2, 0, 1, 3}}, {results[0]});
       for (size_t i = 1; i < results.size(); ++i)
