@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/error.h"
 #include "korch/kernel/expr.h"
 #include "korch/tensor/packing.h"
 
@@ -174,6 +175,13 @@ struct TileGraph {
 };
 
 std::string print(const TileGraph& graph);  // parsed by parse_tile_graph (kernel/schedule.h)
+
+// After a pass (codegen/passes) it cannot be shown that the graph is one: its accesses may leave their
+// buffers.
+class Unproven : public Error {
+ public:
+  using Error::Error;
+};
 
 // What is wrong with the graph: types or variables that do not fit, an access outside of its buffer, a store
 // to a buffer that is only read. Empty if nothing is. coverage_fault (kernel/region.h) checks more.

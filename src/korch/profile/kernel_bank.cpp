@@ -9,7 +9,6 @@
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/packing.h"
-#include "korch/codegen/passes/passes.h"
 
 namespace korch {
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
