@@ -33,8 +33,8 @@ def shapes_of(shapes: Optional[Shapes]) -> Dict[str, Dict[str, list]]:
 
 def bounds_of(bounds: Optional[Mapping[str, int]]) -> Dict[str, int]:
     if bounds is not None and not isinstance(bounds, Mapping):
-        raise UsageError(f"bounds is a dict, name -> number, not {bounds!r}")
-    return {str(name): whole(f"bounds[{name!r}]", most, 0, 2**63 - 1) for name, most in (bounds or {}).items()}
+        raise UsageError(f"value_bounds is a dict, name -> number, not {bounds!r}")
+    return {str(name): whole(f"value_bounds[{name!r}]", most, 0, 2**63 - 1) for name, most in (bounds or {}).items()}
 
 
 def _range(what: str, text: str) -> Tuple[int, int]:

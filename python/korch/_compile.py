@@ -26,7 +26,7 @@ def compile(
     dynamic_shapes: Any = None,
     exporter: str = "dynamo",
     shapes: Optional[Shapes] = None,
-    bounds: Optional[Mapping[str, int]] = None,
+    value_bounds: Optional[Mapping[str, int]] = None,
     output: Union[str, os.PathLike, None] = None,
     load: bool = True,
     progress: Union[bool, _worker.Progress, None] = True,
@@ -51,8 +51,8 @@ def compile(
         shapes: What the model leaves open: the shape of an input, {"image": (1, 3, 224, 224)}, or the extent of a
             symbolic dimension wherever it stands, {"batch": 4}. A text with ranges, {"batch": "1..64"} or
             {"image": "1..8x3x224x224"}, makes an executable that takes arrays of all these extents.
-        bounds: The most that integers of the network may be which the data say and a shape is made of, {"length": 128},
-            by the names of ONNX values; a call with more raises InvalidInput.
+        value_bounds: The most that integers may be which the data say and a shape is made of, {"length": 128}, by the
+            names of ONNX values; a call with more raises InvalidInput.
         output: The executable's file. None: a temporary one, which lives while the Executable does.
         load: False writes the file and returns None, so that a machine without a GPU (or with another CPU) compiles
             for one: compile("m.onnx", target="sm_90", measure=False, output="m.so", load=False).
@@ -79,7 +79,7 @@ def compile(
         raise UsageError("load=False needs output: nothing else would be left of the executable")
     asked = _options.texts(_options.PYTHON, options)
     instances = int(str(asked.pop("instances", 1)))
-    what: Dict[str, Any] = {"verb": "compile", "options": asked, "bounds": bounds_of(bounds)}
+    what: Dict[str, Any] = {"verb": "compile", "options": asked, "bounds": bounds_of(value_bounds)}
     shown, is_done = _progress.of(progress), False
     folder = None
     if output is None:

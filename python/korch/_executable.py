@@ -209,14 +209,14 @@ class Executable:
         dynamic_shapes: Any = None,
         exporter: str = "dynamo",
         shapes: Optional[Shapes] = None,
-        bounds: Optional[Mapping[str, int]] = None,
+        value_bounds: Optional[Mapping[str, int]] = None,
         samples: int = 3,
         seed: int = 1,
     ) -> List[OutputDeviation]:
         """Compares this executable with the network that it was made from, in float64 on random inputs.
 
         Args:
-            model, inputs, kwargs, dynamic_shapes, exporter, shapes, bounds: As korch.compile had them.
+            model, inputs, kwargs, dynamic_shapes, exporter, shapes, value_bounds: As korch.compile had them.
             samples: Random inputs to try.
             seed: Of the random inputs.
 
@@ -226,7 +226,7 @@ class Executable:
         """
         what = {
             "verb": "verify",
-            "bounds": bounds_of(bounds),
+            "bounds": bounds_of(value_bounds),
             "executable": self._path,
             "samples": whole("samples", samples, 1, 10000),
             "seed": whole("seed", seed, 0, 2**64 - 1),

@@ -23,7 +23,7 @@ def _argument(found: re.Match) -> str:
         given = [word.partition("=") for word in shlex.split(found["shapes"]) if word != "--shape"]
         return "shapes={" + ", ".join(f'"{name}": "{extents}"' for name, _, extents in given) + "}"
     if found["bounded"]:
-        return f'bounds={{"{found["bounded"]}": {found["most"]}}}'
+        return f'value_bounds={{"{found["bounded"]}": {found["most"]}}}'
     name, value, rest = found["name"].replace("-", "_"), found["value"], ""
     if name == "shape":
         return "shapes" + found[0][len("--shape") :]

@@ -101,7 +101,7 @@ class CompileTest(unittest.TestCase):
     def test_bounds(self):
         for bounds, message in (({"nowhere": 4}, "nowhere"), ({"nowhere": -1}, "between 0"), (4, "is a dict")):
             with self.subTest(bounds), self.assertRaisesRegex(korch.UsageError, message):
-                korch.compile(builder.double(), bounds=bounds, **QUICK)
+                korch.compile(builder.double(), value_bounds=bounds, **QUICK)
 
     def test_an_unmeasured_and_a_measured_plan(self):
         database = self.path("kernels.db")
@@ -165,7 +165,7 @@ class CompileTest(unittest.TestCase):
             "a new kernel database (--profile-db)": "a new kernel database (database)",
             "--threads is for CPUs": "threads is for CPUs",
             "fix it with --shape": "fix it with shapes",
-            "--bound length=N: a run": 'bounds={"length": N}: a run',
+            "--bound length=N: a run": 'value_bounds={"length": N}: a run',
             "e.g. --shape batch=1 --shape 'in x=1x3'": 'e.g. shapes={"batch": "1", "in x": "1x3"}',
             "(--shape batch=1..8 has them refused)": '(shapes={"batch": "1..8"} has them refused)',
             "--stop-after plan": "--stop-after plan",
