@@ -8,7 +8,6 @@
 #include <set>
 
 #include "korch/base/hash.h"
-#include "korch/interp/interpreter.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/model_file.h"
 
@@ -45,13 +44,8 @@ HostTensor refilled(const HostTensor& x, const Shape& extents, const Shape& coun
 }
 
 std::vector<HostTensor> evaluate(const Graph& graph, const std::vector<HostTensor>& inputs) {
-  InterpretOptions options;
-  options.precision = Precision::native;
-  std::vector<HostTensor> outputs = interpret(graph, inputs, options);
-  const std::vector<Shape> shapes = output_shapes(graph, outputs);
-  outputs.resize(outputs.size() - graph.extents().size());
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = outputs[i].cropped(shapes[i]);
-  return outputs;
+  static const Engine& interpreter = engines().front();
+  return interpreter.run(graph, inputs);
 }
 
 // A data set with some inputs as constants, and some axes of the others with a common extent to be opened.
