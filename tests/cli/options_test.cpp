@@ -74,7 +74,7 @@ TEST_F(Usage, FaultsNameTheVerbAndWhatIsWanted) {
   expect_refused("explain m.so --kernel -5", 2, {"--kernel: a whole number of at least 0, not '-5'"});
   expect_refused("kernel print", 2, {"kernel: 'files' is missing"});
   expect_refused("kernel show m.tile", 2, {"action: diff, print, resources or run, not 'show'"});
-  expect_refused(compile_arguments("m.onnx", "--rule magic"), 2,
+  expect_refused(compile_arguments("m.onnx", "--rule magic --no-measure --stop-after plan"), 2,
                  {"no rewrite rule \"magic\"; there are", "layouts_cancel"});
 }
 

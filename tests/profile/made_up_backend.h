@@ -1,6 +1,8 @@
 // A backend without a compiler, on a machine of which every kernel takes what the test says.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
