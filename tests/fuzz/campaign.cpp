@@ -13,6 +13,7 @@
 #include "korch/base/error.h"
 #include "korch/base/json.h"
 #include "motifs.h"
+#include "open_case.h"
 
 namespace korch::fuzz {
 namespace {
@@ -67,15 +68,16 @@ struct Worker {
 };
 
 [[noreturn]] void work(int pipe, Progress& progress, const std::vector<uint64_t>& seeds,
-                       const std::string& motif, const std::string& gpu) {
+                       const CampaignOptions& options) {
   for (const uint64_t seed : seeds) {
-    progress = {seed, {}, "making the graph"};
-    const Case what = make_case(seed, motif, gpu);
-    std::strcpy(progress.stage, "rewriting");
-    const CaseResult result = check_case(seed, what, [&](const PlanChoice& plan) {
+    progress = {seed, {}, "before plans"};
+    const auto at_plan = [&](const PlanChoice& plan) {
       progress.plan = plan;
       std::strcpy(progress.stage, "a plan");
-    });
+    };
+    const CaseResult result = options.open.empty()
+                                  ? check_case(seed, make_case(seed, options.motif, options.gpu), at_plan)
+                                  : check_open_case(seed, options.open, at_plan);
     const std::string line =
         to_json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     for (size_t at = 0; at < line.size();) {
@@ -130,7 +132,7 @@ class Campaign {
     KORCH_ASSERT(worker.pid >= 0, "cannot fork");
     if (worker.pid == 0) {
       ::close(ends[0]);
-      work(ends[1], *worker.progress, seeds, options_.motif, options_.gpu);
+      work(ends[1], *worker.progress, seeds, options_);
     }
     ::close(ends[1]);
     worker.pipe = ends[0];

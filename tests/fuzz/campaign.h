@@ -52,6 +52,7 @@ struct CampaignOptions {
   double hang_s = 240;  // of one graph, on a loaded machine
   bool stop_at_first = false;
   std::string motif, gpu;  // make_case
+  std::string open;        // check_open_case in its place, with this folder
 };
 
 struct CampaignResult {

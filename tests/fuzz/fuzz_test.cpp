@@ -8,6 +8,7 @@
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "motifs.h"
+#include "open_maker.h"
 #include "operators.h"
 
 namespace korch::fuzz {
@@ -44,6 +45,20 @@ TEST(Motifs, EachMakesGraphsThatAreInOrder) {
     }
     EXPECT_GE(made, 3) << motif.name;
   }
+}
+
+TEST(OpenModel, EachMotifTakesPart) {
+  std::set<std::string> made;
+  for (uint64_t seed = 0; seed < 600; ++seed)
+    for (const std::string& motif : random_open_model(seed).motifs) made.insert(motif);
+  for (const auto* table : {&open_motifs(), &open_image_motifs(), &open_quantized_motifs()})
+    for (const OpenMotif& motif : *table) EXPECT_TRUE(made.contains(motif.name)) << motif.name;
+}
+
+TEST(OpenModel, SameSeedSameModel) {
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(random_open_model(seed).model.SerializeAsString(),
+              random_open_model(seed).model.SerializeAsString());
 }
 
 TEST(RandomGraph, SameSeedSameGraph) {

@@ -1,5 +1,5 @@
 // The differential fuzzer (docs/design/fuzz.md).
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +10,10 @@
 #include "command_line.h"
 #include "korch/base/files.h"
 #include "korch/ir/text.h"
+#include "korch/onnx/model_file.h"
 #include "minimize.h"
 #include "motifs.h"
+#include "open_case.h"
 #include "self_check.h"
 
 namespace korch::fuzz {
@@ -36,6 +38,23 @@ int show_case(uint64_t seed, const std::string& motif, const std::string& gpu) {
   std::fflush(stdout);
   const CaseResult result = check_case(seed, what);
   print_findings(result);
+  return result.findings.empty() ? 0 : 1;
+}
+
+int show_open_case(uint64_t seed, const std::string& folder) {
+  const OpenModel made = random_open_model(seed);
+  make_directories(folder);
+  const std::string file = fmt::format("{}/open-{}.onnx", folder, seed);
+  write_file(file, onnx::serialize(made.model));
+  fmt::print("{}: {}\n", file, fmt::join(made.motifs, " "));
+  for (const auto& [symbol, range] : made.ranges)
+    fmt::print("--shape {}={}..{} ", symbol, range.first, range.second);
+  fmt::print("\n");
+  std::fflush(stdout);
+  const CaseResult result = check_open_case(seed, TempDir().path());
+  print_findings(result);
+  for (const auto& [what, count] : result.coverage)
+    if (what.starts_with("refused")) fmt::print("{}\n", what);
   return result.findings.empty() ? 0 : 1;
 }
 
@@ -94,7 +113,7 @@ int run(int argc, char** argv) {
   CommandLine command_line("random graphs through random plans, compared with the interpreter");
   CampaignOptions options;
   uint64_t graph = 0;
-  bool no_coverage = false, self_check = false;
+  bool no_coverage = false, self_check = false, open = false;
   std::string file, models, folder = "fuzz-findings";
   double minimize_s = 60;
   command_line.option("--minutes", options.minutes, "no new graphs after that").default_shown();
@@ -109,6 +128,7 @@ int run(int argc, char** argv) {
   ::setenv("KORCH_NVRTC", KORCH_FAKE_NVRTC, 0);
   command_line.option("--gpu", options.gpu, "for this GPU, sm_90 say, and run on an emulated one");
 #endif
+  command_line.flag("--open", open, "models with open axes and quantized operators, by executables");
   command_line.flag("--stop-at-first", options.stop_at_first, "end at the first finding");
   command_line.flag("--no-coverage", no_coverage, "do not print what took part");
   command_line.flag("--self-check", self_check,
@@ -119,10 +139,13 @@ int run(int argc, char** argv) {
   command_line.option("--findings", folder, "where findings are written, made small").default_shown();
   command_line.option("--minimize-seconds", minimize_s, "for each; 0: not at all").default_shown();
   if (const std::optional<int> code = command_line.parse(argc, argv)) return *code;
+  if (one.is_given() && open) return show_open_case(graph, folder);
   if (one.is_given()) return show_case(graph, options.motif, options.gpu);
   if (!models.empty()) return write_models(models, options.first_seed, options.most_graphs);
   if (!file.empty()) return replay(file);
   if (self_check) return check_self_check(options);
+  const TempDir shared;
+  if (open) options.open = shared.path();
   fmt::print("seed {}\n", options.first_seed);
   const CampaignResult result = run_campaign(options, [](const std::string& text) {
     fmt::print("{}\n", text);
@@ -130,7 +153,7 @@ int run(int argc, char** argv) {
   });
   std::set<std::string> minimized_families;
   for (const Finding& finding : result.findings) {
-    if (minimize_s <= 0 || !minimized_families.insert(finding.family()).second) continue;
+    if (minimize_s <= 0 || open || !minimized_families.insert(finding.family()).second) continue;
     const std::string written = write_minimized(finding, options, folder, minimize_s);
     fmt::print("{}: {}\n", finding.signature(),
                written.empty() ? fmt::format("seen again by {} --graph {} alone", argv[0], finding.seed)

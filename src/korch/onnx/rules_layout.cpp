@@ -16,10 +16,6 @@
 namespace korch::onnx {
 namespace {
 
-int64_t product(Shape::const_iterator begin, Shape::const_iterator end) {
-  return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
-}
-
 // Operators whose axes were an attribute and became the second input with opset 13.
 std::optional<std::vector<int64_t>> squeeze_axes(NodeImport& n) {
   if (n.opset() >= 13) return n.has_input(1) ? std::optional(n.ints_input(1, "axes")) : std::nullopt;
@@ -60,19 +56,13 @@ Results unsqueeze(NodeImport& n) {
   return {n.reshape(n.input(0), out)};
 }
 
-Results flatten(NodeImport& n) {
-  const Shape& in = n.input(0)->shape();
-  const int64_t rank = n.input(0)->rank();
-  int64_t axis = n.int_attr("axis", 1);
-  if (axis != rank) axis = n.axis(axis, rank);
-  return {
-      n.reshape(n.input(0), {product(in.begin(), in.begin() + axis), product(in.begin() + axis, in.end())})};
-}
-
-// Null where that is no reshape of what counts.
-Operand reshaped_at_bounds(NodeImport& n, const Operand& x, const Shape& target) {
+// Null where that is no reshape of what counts, to these extents.
+Operand reshaped_at_bounds(NodeImport& n, const Operand& x, const Shape& target,
+                           const std::vector<Extent>& wanted) {
+  if (element_count(target) != x->type.elements()) return nullptr;
   try {
-    return n.reshape(x, target);
+    const Operand result = n.reshape(x, target);
+    return has_extents(result, wanted, n.builder()) ? result : nullptr;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
     return nullptr;
@@ -112,12 +102,36 @@ Results reshape(NodeImport& n) {
     *unknown = all / rest;
   }
   if (!is_open) return {n.reshape(x, target)};
-  if (element_count(target) == x->type.elements())
-    if (const Operand result = reshaped_at_bounds(n, x, target);
-        result != nullptr && has_extents(result, wanted, n.builder()))
-      return {result};
+  if (const Operand result = reshaped_at_bounds(n, x, target, wanted)) return {result};
   if (unknown != target.end() && !left)
     n.unsupported("a target extent of -1, beside extents that depend on the data or are a range");
+  return {regrouped({n, x}, wanted)};
+}
+
+// Of these axes together.
+Extent product_of_extents(const Term& x, int64_t first, int64_t end) {
+  Extent result{1, nullptr};
+  Term product = integer(x.node(), 1);
+  for (int64_t axis = first; axis < end; ++axis) {
+    result.bound *= x.extent(axis);
+    product = product * length(x, axis);
+    if (extent_of(x, axis) != nullptr) result.counted = product;
+  }
+  if (result.counted == nullptr) return result;
+  result.counted = product;
+  result.counted->upper = result.bound;
+  return result;
+}
+
+Results flatten(NodeImport& n) {
+  const Operand& x = n.input(0);
+  int64_t axis = n.int_attr("axis", 1);
+  if (axis != x->rank()) axis = n.axis(axis, x->rank());
+  const std::vector<Extent> wanted = {product_of_extents({n, x}, 0, axis),
+                                      product_of_extents({n, x}, axis, x->rank())};
+  const Shape target = {wanted[0].bound, wanted[1].bound};
+  if (!is_bounded(x)) return {n.reshape(x, target)};
+  if (const Operand result = reshaped_at_bounds(n, x, target, wanted)) return {result};
   return {regrouped({n, x}, wanted)};
 }
 

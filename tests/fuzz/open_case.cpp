@@ -1,0 +1,200 @@
+#include "open_case.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "korch/device/device.h"
+#include "korch/driver/pipeline.h"
+#include "korch/interp/interpreter.h"
+#include "korch/package/loaded.h"
+#include "oracle.h"
+
+namespace korch::fuzz {
+namespace {
+
+// `from` where the indices of a larger tensor of its type begin.
+void place(const HostTensor& from, HostTensor& into) {
+  const size_t width = size_bytes(from.dtype());
+  const Shape strides = row_major_strides(into.shape());
+  for (int64_t i = 0; i < from.elements(); ++i) {
+    int64_t rest = i, at = 0;
+    for (size_t axis = strides.size(); axis-- > 0; rest /= from.shape()[axis])
+      at += rest % from.shape()[axis] * strides[axis];
+    std::memcpy(static_cast<char*>(into.mutable_raw()) + static_cast<size_t>(at) * width,
+                static_cast<const char*>(from.raw()) + static_cast<size_t>(i) * width, width);
+  }
+}
+
+// What one run should give.
+struct Expected {
+  explicit Expected(const OpenModel& model, size_t run)
+      : graph(model.of_run(run)), inputs(model.data(run)), oracle(graph, inputs), extents(model.runs[run]) {
+    std::vector<HostTensor> values;
+    for (ValueId output : graph.outputs()) values.push_back(oracle.exact(output));
+    shapes = output_shapes(graph, values);
+    shapes.resize(values.size() - graph.extents().size());
+  }
+  Expected(const Expected&) = delete;
+
+  std::optional<std::string> difference(const std::vector<HostTensor>& got) {
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const ValueId output = graph.outputs()[i];
+      if (got[i].shape() != shapes[i])
+        return fmt::format("output {}: {} instead of {}", i, korch::to_string(got[i].shape()),
+                           korch::to_string(shapes[i]));
+      // What a bound leaves unused has no say.
+      const bool is_whole = shapes[i] == graph.value(output).type.shape;
+      if (const auto what = oracle.difference(output, is_whole ? got[i] : in_exact(output, got[i])))
+        return fmt::format("output {}: {}", i, *what);
+    }
+    return std::nullopt;
+  }
+  // `got` within the exact Value, whose extents depend on the data.
+  HostTensor in_exact(ValueId output, const HostTensor& got) const {
+    const HostTensor& exact = oracle.exact(output);
+    HostTensor result(exact.type());
+    std::memcpy(result.mutable_raw(), exact.raw(), static_cast<size_t>(exact.bytes()));
+    place(converted(got, exact.dtype()), result);
+    return result;
+  }
+
+  Graph graph;
+  std::vector<HostTensor> inputs;
+  Oracle oracle;
+  Extents extents;
+  std::vector<Shape> shapes;
+};
+
+std::string text(const Extents& extents) {
+  std::string result;
+  for (const auto& [symbol, extent] : extents)
+    result += fmt::format("{}{}={}", result.empty() ? "" : " ", symbol, extent);
+  return result;
+}
+
+// The graph of the ranges takes inputs at their bounds, with what is no number beyond the extents, and then
+// the extents.
+std::vector<HostTensor> interpreted(const Graph& graph, const Expected& run) {
+  std::vector<HostTensor> inputs;
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    HostTensor whole(graph.value(graph.inputs()[i]).type);
+    if (whole.bytes() > 0)
+      std::memset(whole.mutable_raw(), is_float(whole.dtype()) ? 0xff : 0x7e,
+                  static_cast<size_t>(whole.bytes()));
+    place(run.inputs[i], whole);
+    inputs.push_back(std::move(whole));
+  }
+  for (const OpenDimension& dimension : graph.open_dimensions())
+    inputs.push_back(HostTensor::of<int64_t>(DType::i64, {}, {run.extents.at(dimension.name)}));
+  std::vector<HostTensor> outputs = interpret(graph, inputs);
+  const std::vector<Shape> shapes = output_shapes(graph, outputs);
+  outputs.resize(outputs.size() - graph.extents().size());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = outputs[i].cropped(shapes[i]);
+  return outputs;
+}
+
+std::vector<PlanChoice> plans_of(Random& random) {
+  std::vector<PlanChoice> plans{{Subject::Kind::random, static_cast<uint64_t>(random.below(1 << 20))}};
+  if (random.one_in(2))
+    plans.push_back({Subject::Kind::random, static_cast<uint64_t>(random.below(1 << 20))});
+  if (random.one_in(2)) plans.push_back({Subject::Kind::greedy, 1});
+  return plans;
+}
+
+std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice& plan, uint64_t seed,
+                                           const std::string& folder) {
+  Random random(seed);
+  CompileOptions options;
+  options.threads = random.one_in(2) ? 1 : 2;
+  if (random.one_in(3) && runs_here(Isa::x86_64_v3)) options.target = name(Isa::x86_64_v3);
+  options.strategy = plan.kind == Subject::Kind::greedy ? Strategy::greedy : Strategy::random;
+  options.random_seed = plan.seed;
+  options.measure = options.verify = options.heal = false;
+  options.database_path = folder + "/kernels.db";  // with this machine's speeds
+  const std::string file = fmt::format("{}/{}.so", folder, ::getpid());
+  compile_graph(graph, "open", file, options);
+  auto result = std::make_unique<LoadedExecutable>(file);
+  ::unlink(file.c_str());
+  return result;
+}
+
+class OpenCase {
+ public:
+  OpenCase(uint64_t seed, CaseResult& result)
+      : seed_(seed), result_(result), model_(random_open_model(seed)) {}
+
+  void check(const std::string& folder, const std::function<void(const PlanChoice&)>& progress) {
+    Graph graph;
+    try {
+      graph = model_.of_ranges();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::internal) throw;
+      ++result_.coverage[fmt::format("refused: {}", error.what())];
+      return;
+    }
+    for (size_t run = 0; run < model_.runs.size(); ++run)
+      runs_.push_back(std::make_unique<Expected>(model_, run));
+    for (const auto& run : runs_)
+      if (!run->oracle.is_moderate(false)) {
+        result_.is_defined = false;
+        return;
+      }
+    const auto by_interpreter = [&](const Expected& run) { return interpreted(graph, run); };
+    if (!compare("import", {}, by_interpreter)) return;
+    Random random(seed_ ^ 0x5851f42d4c957f2d);
+    for (const PlanChoice& plan : plans_of(random)) {
+      if (progress) progress(plan);
+      const auto executable = compiled(graph, plan, random.bits(), folder);
+      compare("output", plan, [&](const Expected& run) { return executable->run(run.inputs); });
+    }
+  }
+
+ private:
+  bool compare(const char* kind, const PlanChoice& plan,
+               const std::function<std::vector<HostTensor>(const Expected&)>& results) {
+    for (const auto& run : runs_) {
+      ++result_.pairs;
+      for (const std::string& motif : model_.motifs) ++result_.coverage[motif];
+      std::optional<std::string> what;
+      try {
+        what = run->difference(results(*run));
+      } catch (const Error& error) {
+        what = error.what();
+      }
+      if (!what) continue;
+      result_.findings.push_back({seed_,
+                                  {kind, fmt::format("{}", fmt::join(model_.motifs, " ")),
+                                   fmt::format("{}: {}", text(run->extents), *what)},
+                                  plan});
+      return false;
+    }
+    return true;
+  }
+
+  const uint64_t seed_;
+  CaseResult& result_;
+  const OpenModel model_;
+  std::vector<std::unique_ptr<Expected>> runs_;
+};
+
+}  // namespace
+
+CaseResult check_open_case(uint64_t seed, const std::string& folder,
+                           const std::function<void(const PlanChoice&)>& progress) {
+  CaseResult result;
+  PlanChoice plan;
+  try {
+    OpenCase(seed, result).check(folder, [&](const PlanChoice& next) {
+      plan = next;
+      if (progress) progress(plan);
+    });
+  } catch (const std::exception& error) {
+    result.findings.push_back({seed, {"error", error.what(), error.what()}, plan});
+  }
+  return result;
+}
+
+}  // namespace korch::fuzz
