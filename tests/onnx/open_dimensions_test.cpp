@@ -151,6 +151,29 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          b.ints("axis", {1});
          b.model.mutable_graph()->mutable_initializer(b.model.graph().initializer_size() - 1)->clear_dims();
        }},
+      {"the first step, which every run has",
+       [](ModelBuilder& b) {
+         b.ints("from", {0});
+         b.ints("one", {1});
+         b.node("Slice", {"x", "from", "one", "one"}, {"first"});
+         b.node("Add", {"x", "first"}, {"y"});
+       }},
+      {"heads of one step more, counted in another order",
+       [](ModelBuilder& b) {
+         auto& mean = b.node("ReduceMean", {"x"}, {"m"});
+         set_attribute(mean, "axes", std::vector<int64_t>{1});
+         set_attribute(b.node("Concat", {"x", "m"}, {"c"}), "axis", 1);
+         b.node("Shape", {"x"}, {"s"});
+         b.ints("zero", {0});
+         b.ints("one", {1});
+         b.ints("heads", {-1, kWidth / 2});
+         b.node("Gather", {"s", "zero"}, {"n"});
+         b.node("Gather", {"s", "one"}, {"steps"});
+         b.node("Add", {"one", "steps"}, {"more"});
+         set_attribute(b.node("Concat", {"n", "more", "heads"}, {"to"}), "axis", 0);
+         b.node("Reshape", {"c", "to"}, {"h"});
+         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+       }},
       {"normalized",
        [](ModelBuilder& b) {
          b.floats("scale", {kWidth}, {1, 2, 3, 4});

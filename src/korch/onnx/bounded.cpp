@@ -58,6 +58,7 @@ class Bounded : BoundsEmitter {
   // their bounds; but one that may be 1 would be repeated beside what is longer.
   std::vector<Operand> of_same_bounds() {
     std::vector<Operand> operands = inputs_;
+    for (Operand& operand : operands) operand = without_extents_of_one(operand);
     for (Operand& a : operands)
       for (Operand& b : operands)
         for (int64_t i = 1; i <= std::min(a->rank(), b->rank()); ++i) {
@@ -68,12 +69,23 @@ class Bounded : BoundsEmitter {
           builder_.note_meeting(extent, length(b, b->rank() - i), origin_);
           if (is_known)
             a = of_known_extent(a, axis, other);
-          else if (bound < 2 && other > bound)
+          else if (bound != other && std::min(bound, other) < 2)
             unsupported(fmt::format("extents up to {} and {} meet", bound, other));
           else if (bound > other)
             a = cut(a, axis, other);
         }
     return operands;
+  }
+
+  // An extent that is always 1 is repeated beside others.
+  Operand without_extents_of_one(const Operand& operand) {
+    Operand result = operand;
+    for (int64_t axis = 0; axis < operand->rank(); ++axis) {
+      const Operand extent = extent_of(operand, axis);
+      if (extent != nullptr && operand->shape()[static_cast<size_t>(axis)] == 1 && least(extent) >= 1)
+        result = without_extent(result, axis);
+    }
+    return result;
   }
 
   // Beside a number, which is not 1, an extent is this number, or 1 and repeated.
@@ -244,6 +256,7 @@ class Bounded : BoundsEmitter {
         if (!is_there) extent = emit(Op::Max, NoAttrs{}, {extent, integer(0)});
       }
       extent = affine(extent, 1, step - 1, step, rest);
+      if (least(extent) >= cut.sizes[axis]) continue;  // all that is cut out is there
       if (cut.sizes[axis] < rest) extent = emit(Op::Min, NoAttrs{}, {extent, integer(cut.sizes[axis])});
       if (extent != extent_of(x(), static_cast<int64_t>(axis))) extent->upper = cut.sizes[axis];
       extents[axis] = extent;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "korch/onnx/bounded.h"
 
@@ -42,23 +45,72 @@ void add_factors(const Graph& graph, ValueId value, int depth, Factors* factors)
   factors->values.push_back(value);
 }
 
-// Whether two Values of one i64 are computed alike.
-bool is_same(const Graph& graph, ValueId a, ValueId b, int depth) {
+bool is_same(const Graph& graph, ValueId a, ValueId b, int depth);
+
+// Whether two Values of one i64 are one operator's of the same operands.
+bool is_alike(const Graph& graph, ValueId a, ValueId b, int depth) {
   if (a == b) return true;
-  const HostTensor *x = graph.constant(a), *y = graph.constant(b);
-  if (x != nullptr && y != nullptr)
-    return x->elements() == 1 && y->elements() == 1 && element_as_int(*x, 0) == element_as_int(*y, 0);
   const std::vector<NodeId>&of_a = graph.value(a).producers, &of_b = graph.value(b).producers;
   if (of_a.empty() || of_b.empty() || depth == 0) return false;
   const Node &p = graph.node(of_a[0]), &q = graph.node(of_b[0]);
-  if (p.op == Op::Reshape) return is_same(graph, p.inputs[0], b, depth - 1);
-  if (q.op == Op::Reshape) return is_same(graph, a, q.inputs[0], depth - 1);
   if (p.op != q.op || p.inputs.size() != q.inputs.size() || !std::holds_alternative<NoAttrs>(p.attrs) ||
       !is_scalar_i64(graph, a) || !is_scalar_i64(graph, b))
     return false;
   for (size_t i = 0; i < p.inputs.size(); ++i)
     if (!is_same(graph, p.inputs[i], q.inputs[i], depth - 1)) return false;
   return true;
+}
+
+// number + the sum of times * value.
+struct Sum {
+  int64_t number = 0;
+  std::vector<std::pair<ValueId, int64_t>> terms;  // none alike
+};
+
+std::optional<int64_t> small_number(const Graph& graph, ValueId value) {
+  constexpr int64_t kMost = int64_t{1} << 20;  // products of a few stay inside int64
+  const HostTensor* constant = graph.constant(value);
+  if (constant == nullptr || constant->elements() != 1) return std::nullopt;
+  const int64_t number = element_as_int(*constant, 0);
+  return std::abs(number) <= kMost ? std::optional(number) : std::nullopt;
+}
+
+void add_terms(const Graph& graph, ValueId value, int64_t times, int depth, Sum* sum) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (const auto number = small_number(graph, value); number && std::abs(times) <= kMost) {
+    sum->number += times * *number;
+    return;
+  }
+  const std::vector<NodeId>& producers = graph.value(value).producers;
+  if (!producers.empty() && depth > 0) {
+    const Node& node = graph.node(producers[0]);
+    const auto add = [&](size_t input, int64_t factor) {
+      add_terms(graph, node.inputs[input], times * factor, depth - 1, sum);
+    };
+    if (node.op == Op::Reshape) return add(0, 1);
+    if (is_scalar_i64(graph, value)) {
+      if (node.op == Op::Add || node.op == Op::Sub) return add(0, 1), add(1, node.op == Op::Add ? 1 : -1);
+      for (size_t i = 0; node.op == Op::Mul && i < 2; ++i)
+        if (const auto number = small_number(graph, node.inputs[i]); number && std::abs(times) <= kMost >> 20)
+          return add(1 - i, *number);
+    }
+  }
+  for (auto& [term, count] : sum->terms)
+    if (is_alike(graph, term, value, depth)) {
+      count += times;
+      return;
+    }
+  sum->terms.emplace_back(value, times);
+}
+
+// Whether two Values of one i64 are the same number, by how they are computed.
+bool is_same(const Graph& graph, ValueId a, ValueId b, int depth) {
+  if (a == b) return true;
+  Sum difference;
+  add_terms(graph, a, 1, depth, &difference);
+  add_terms(graph, b, -1, depth, &difference);
+  return difference.number == 0 && std::all_of(difference.terms.begin(), difference.terms.end(),
+                                               [](const auto& term) { return term.second == 0; });
 }
 
 // Takes the factors of the one out of the other's, but for the numbers; false where they are no part of
