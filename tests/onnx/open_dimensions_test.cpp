@@ -151,6 +151,45 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          b.ints("axis", {1});
          b.model.mutable_graph()->mutable_initializer(b.model.graph().initializer_size() - 1)->clear_dims();
        }},
+      {"thirds, between positions that multiples say, that meet",
+       [](ModelBuilder& b) {
+         set_attribute(b.node("Concat", {"x", "x", "x"}, {"c"}), "axis", 1);
+         b.node("Shape", {"c"}, {"s"});
+         for (int64_t i = 0; i < 4; ++i) {
+           b.ints("number" + std::to_string(i), {i});
+           if (i == 3) b.node("Div", {"rows", "number3"}, {"third"});
+           if (i == 1) b.node("Gather", {"s", "number1"}, {"rows"});
+         }
+         for (int64_t i = 0; i < 4; ++i)
+           b.node("Mul", {"third", "number" + std::to_string(i)}, {"at" + std::to_string(i)});
+         for (int64_t i = 0; i < 3; ++i)
+           b.node("Slice", {"c", "at" + std::to_string(i), "at" + std::to_string(i + 1), "number1"},
+                  {"part" + std::to_string(i)});
+         set_attribute(b.node("Transpose", {"part1"}, {"t"}), "perm", std::vector<int64_t>{0, 2, 1});
+         b.node("MatMul", {"t", "part2"}, {"squares"});
+         set_attribute(b.node("Concat", {"part0", "part1", "part2"}, {"all"}), "axis", 2);
+         b.initializer("w2", random_tensor({3 * kWidth, kWidth}, 9));
+         b.node("MatMul", {"all", "w2"}, {"narrow"});
+         b.node("MatMul", {"narrow", "squares"}, {"y"});
+       }},
+      {"heads of all but the first third",
+       [](ModelBuilder& b) {
+         set_attribute(b.node("Concat", {"x", "x", "x"}, {"c"}), "axis", 1);
+         b.node("Shape", {"x"}, {"s"});
+         b.node("Shape", {"c"}, {"three"});
+         for (int64_t i = 0; i < 4; ++i) b.ints("number" + std::to_string(i), {i});
+         b.ints("end", {INT64_MAX});
+         b.ints("half", {kWidth / 2});
+         b.ints("left", {-1});
+         b.node("Gather", {"three", "number1"}, {"rows"});
+         b.node("Div", {"rows", "number3"}, {"third"});
+         b.node("Slice", {"c", "third", "end", "number1"}, {"rest"});
+         b.node("Gather", {"s", "number0"}, {"n"});
+         b.node("Gather", {"s", "number1"}, {"steps"});
+         set_attribute(b.node("Concat", {"n", "number2", "steps", "left", "half"}, {"to"}), "axis", 0);
+         b.node("Reshape", {"rest", "to"}, {"h"});
+         set_attribute(b.node("ReduceMax", {"h"}, {"y"}), "axes", std::vector<int64_t>{1});
+       }},
       {"the first step, which every run has",
        [](ModelBuilder& b) {
          b.ints("from", {0});

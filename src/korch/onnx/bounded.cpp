@@ -118,16 +118,6 @@ class Bounded : BoundsEmitter {
     return result;
   }
 
-  // To a lower bound of an extent that lies within it.
-  Operand cut(const Operand& operand, int64_t axis, int64_t bound) {
-    Shape sizes = operand->shape();
-    sizes[static_cast<size_t>(axis)] = bound;
-    const Shape zeros(sizes.size(), 0), ones(sizes.size(), 1);
-    const Operand result = emit(Op::Slice, SliceAttrs{zeros, sizes, ones}, {operand});
-    result->extents = operand->extents;
-    return result;
-  }
-
   static std::vector<Operand> broadcast(const std::vector<Operand>& operands) {
     int64_t rank = 0;
     for (const Operand& operand : operands) rank = std::max(rank, operand->rank());

@@ -36,8 +36,8 @@ std::vector<Operand> emit_bounded(GraphBuilder& builder, Op op, const Attrs& att
 std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Operand& operand,
                                                 const std::string& origin);
 
-// The integers, of which none is more than `most` or less than 0: where a run has others, it ends with an error at
-// `origin`.
+// The integers, of which none is more than `most` or less than 0: where a run has others, it ends with an
+// error at `origin`.
 Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& origin);
 
 // Derives the elements of small integer tensors that are made of extents: `outputs` are `op`'s of `inputs`.

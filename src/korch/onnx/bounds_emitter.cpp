@@ -51,6 +51,15 @@ Operand BoundsEmitter::masked(const Operand& operand, int64_t axis, const HostTe
   return result;
 }
 
+Operand BoundsEmitter::cut(const Operand& operand, int64_t axis, int64_t bound) {
+  Shape sizes = operand->shape();
+  sizes[static_cast<size_t>(axis)] = bound;
+  const Shape zeros(sizes.size(), 0), ones(sizes.size(), 1);
+  const Operand result = emit(Op::Slice, SliceAttrs{zeros, sizes, ones}, {operand});
+  result->extents = operand->extents;
+  return result;
+}
+
 int64_t BoundsEmitter::least(const Operand& extent) {
   return static_cast<int64_t>(std::max(builder_.range(extent, 0).low, 0.0));
 }

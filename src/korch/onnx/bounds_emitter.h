@@ -63,6 +63,8 @@ class BoundsEmitter {
     if (told && !is_one(a, axis_a) && !is_one(b, axis_b))
       builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_);
   }
+  // To a lower bound of an extent that lies within it.
+  Operand cut(const Operand& operand, int64_t axis, int64_t bound);
   // The least possible value of an extent.
   int64_t least(const Operand& extent);
   // Refuses an extent that can be less, for a range with advice. `what` says whose extent it is.

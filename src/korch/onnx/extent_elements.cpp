@@ -146,7 +146,8 @@ class Elements {
   Operand scalar(Op op, const Operand& a, const Operand& b) {
     if (op == Op::Sub)
       if (const auto difference = builder_.difference(a, 0, b, 0)) return number(*difference);
-    const Operand result = builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0];
+    const Operand result =
+        builder_.simplified(builder_.emit_at_bounds(op, NoAttrs{}, {a, b}, origin_)[0], origin_);
     if (result->constant) return result;
     result->upper = upper_of(op, a, b);
     if (const Range range = builder_.range(result, 0);

@@ -9,6 +9,7 @@
 #include "korch/interp/interpreter.h"
 #include "korch/interp/work.h"
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/equal_bounds.h"
 #include "korch/onnx/tensor_data.h"
 
 namespace korch::onnx {
@@ -93,12 +94,13 @@ bool GraphBuilder::may_work(double work) {
 std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                                         const std::string& origin) {
   if (std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
-    const InputTypes bounds(inputs);
+    const std::vector<Operand> operands = with_equal_bounds(*this, op, attrs, inputs, origin);
+    const InputTypes bounds(operands);
     if (info(op).category !=
         Category::elementwise)  // whose extents may be less than their bounds where they meet
       infer_types(op, attrs, bounds.types, bounds.constants);  // throws what it would without bounds
     const size_t noted = meeting_.size();
-    std::vector<Operand> outputs = emit_bounded(*this, op, attrs, inputs, origin);
+    std::vector<Operand> outputs = emit_bounded(*this, op, attrs, operands, origin);
     for (size_t i = noted; i < meeting_.size(); ++i)
       if (meeting_[i].result == kNoId) meeting_[i].result = value(outputs[0]);
     return outputs;
@@ -153,6 +155,26 @@ std::optional<int64_t> GraphBuilder::difference(const Operand& a, int64_t index,
   const auto [of, offset] = ranges_.origin({value(a), index});
   const auto [other, other_offset] = ranges_.origin({value(b), other_index});
   return of == other ? std::optional(offset - other_offset) : std::nullopt;
+}
+
+Operand GraphBuilder::simplified(const Operand& operand, const std::string& origin) {
+  if (operand->constant || operand->type != TensorType{DType::i64, {}}) return operand;
+  const Terms sum = sums_.of(value(operand));
+  const auto number = [&](int64_t x) {
+    return constant(HostTensor::of<int64_t>(DType::i64, {}, {x}), {origin});
+  };
+  if (sum.terms.empty()) return number(sum.number);
+  const auto [only, times] = sum.terms[0];
+  if (sum.terms.size() != 1 || sum.number != 0 || graph_.value(only).type != operand->type) return operand;
+  const std::vector<NodeId>& producers = graph_.value(operand->id).producers;
+  if (times != 1 && !producers.empty() && graph_.node(producers[0]).op == Op::Mul) return operand;
+  auto term = std::make_shared<OperandState>(*operand);
+  term->id = only;
+  if (times == 1) return term;
+  const Operand product = emit_at_bounds(Op::Mul, NoAttrs{}, {term, number(times)}, origin)[0];
+  product->upper = operand->upper;
+  product->from_data = operand->from_data;
+  return product;
 }
 
 Operand GraphBuilder::whole(const Operand& a, const Operand& b) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "korch/ir/graph.h"
+#include "korch/onnx/extent_sums.h"
 #include "korch/onnx/meeting_extents.h"
 #include "korch/onnx/ranges.h"
 
@@ -79,6 +80,13 @@ class GraphBuilder {
   Range range(const Operand& operand, int64_t index);
   // An element of one operand less an element of another, if that is a known number.
   std::optional<int64_t> difference(const Operand& a, int64_t index, const Operand& b, int64_t other_index);
+  // What one i64 of rank 0 less another can be.
+  Range distance(const Operand& a, const Operand& b) { return sums_.difference(value(a), value(b)); }
+  // Whether two i64 are one number, by how they are computed.
+  bool is_same(ValueId a, ValueId b) { return sums_.is_same(a, b); }
+  // Of an i64 of rank 0 the number, the Value or the multiple of one that it is, if it was computed in a
+  // longer way.
+  Operand simplified(const Operand& operand, const std::string& origin);
   // If b was computed as x - a: x, one i64; else null.
   Operand whole(const Operand& a, const Operand& b);
   // An upper bound of how much one extent exceeds another, if one is known.
@@ -120,6 +128,7 @@ class GraphBuilder {
   const uint64_t seed_;
   Graph graph_;
   Ranges ranges_{graph_};
+  ExtentSums sums_{graph_, ranges_};
   std::vector<MeetingExtents> meeting_;
   std::vector<std::string> warnings_;
   int bodies_ = 0;  // that are being imported

@@ -45,98 +45,30 @@ void add_factors(const Graph& graph, ValueId value, int depth, Factors* factors)
   factors->values.push_back(value);
 }
 
-bool is_same(const Graph& graph, ValueId a, ValueId b, int depth);
-
-// Whether two Values of one i64 are one operator's of the same operands.
-bool is_alike(const Graph& graph, ValueId a, ValueId b, int depth) {
-  if (a == b) return true;
-  const std::vector<NodeId>&of_a = graph.value(a).producers, &of_b = graph.value(b).producers;
-  if (of_a.empty() || of_b.empty() || depth == 0) return false;
-  const Node &p = graph.node(of_a[0]), &q = graph.node(of_b[0]);
-  if (p.op != q.op || p.inputs.size() != q.inputs.size() || !std::holds_alternative<NoAttrs>(p.attrs) ||
-      !is_scalar_i64(graph, a) || !is_scalar_i64(graph, b))
-    return false;
-  for (size_t i = 0; i < p.inputs.size(); ++i)
-    if (!is_same(graph, p.inputs[i], q.inputs[i], depth - 1)) return false;
-  return true;
-}
-
-// number + the sum of times * value.
-struct Sum {
-  int64_t number = 0;
-  std::vector<std::pair<ValueId, int64_t>> terms;  // none alike
-};
-
-std::optional<int64_t> small_number(const Graph& graph, ValueId value) {
-  constexpr int64_t kMost = int64_t{1} << 20;  // products of a few stay inside int64
-  const HostTensor* constant = graph.constant(value);
-  if (constant == nullptr || constant->elements() != 1) return std::nullopt;
-  const int64_t number = element_as_int(*constant, 0);
-  return std::abs(number) <= kMost ? std::optional(number) : std::nullopt;
-}
-
-void add_terms(const Graph& graph, ValueId value, int64_t times, int depth, Sum* sum) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  if (const auto number = small_number(graph, value); number && std::abs(times) <= kMost) {
-    sum->number += times * *number;
-    return;
-  }
-  const std::vector<NodeId>& producers = graph.value(value).producers;
-  if (!producers.empty() && depth > 0) {
-    const Node& node = graph.node(producers[0]);
-    const auto add = [&](size_t input, int64_t factor) {
-      add_terms(graph, node.inputs[input], times * factor, depth - 1, sum);
-    };
-    if (node.op == Op::Reshape) return add(0, 1);
-    if (is_scalar_i64(graph, value)) {
-      if (node.op == Op::Add || node.op == Op::Sub) return add(0, 1), add(1, node.op == Op::Add ? 1 : -1);
-      for (size_t i = 0; node.op == Op::Mul && i < 2; ++i)
-        if (const auto number = small_number(graph, node.inputs[i]); number && std::abs(times) <= kMost >> 20)
-          return add(1 - i, *number);
-    }
-  }
-  for (auto& [term, count] : sum->terms)
-    if (is_alike(graph, term, value, depth)) {
-      count += times;
-      return;
-    }
-  sum->terms.emplace_back(value, times);
-}
-
-// Whether two Values of one i64 are the same number, by how they are computed.
-bool is_same(const Graph& graph, ValueId a, ValueId b, int depth) {
-  if (a == b) return true;
-  Sum difference;
-  add_terms(graph, a, 1, depth, &difference);
-  add_terms(graph, b, -1, depth, &difference);
-  return difference.number == 0 && std::all_of(difference.terms.begin(), difference.terms.end(),
-                                               [](const auto& term) { return term.second == 0; });
-}
-
 // Takes the factors of the one out of the other's, but for the numbers; false where they are no part of
 // these.
-bool divide_values(const Graph& graph, Factors* all, const Factors& by) {
-  constexpr int kDepth = 12;
+bool divide_values(GraphBuilder& builder, Factors* all, const Factors& by) {
   for (ValueId value : by.values) {
     const auto same = std::find_if(all->values.begin(), all->values.end(),
-                                   [&](ValueId other) { return is_same(graph, value, other, kDepth); });
+                                   [&](ValueId other) { return builder.is_same(value, other); });
     if (same == all->values.end()) return false;
     all->values.erase(same);
   }
   return true;
 }
 
-bool divide(const Graph& graph, Factors* all, const Factors& by) {
+bool divide(GraphBuilder& builder, Factors* all, const Factors& by) {
   if (by.number == 0 || all->number % by.number != 0) return false;
   all->number /= by.number;
-  return divide_values(graph, all, by);
+  return divide_values(builder, all, by);
 }
 
-bool is_same(const Graph& graph, ValueId a, ValueId b) {
+bool is_same(GraphBuilder& builder, ValueId a, ValueId b) {
+  if (builder.is_same(a, b)) return true;
   Factors x, y;
-  add_factors(graph, a, 0, &x);
-  add_factors(graph, b, 0, &y);
-  return divide(graph, &x, y) && x.number == 1 && x.values.empty();
+  add_factors(builder.graph(), a, 0, &x);
+  add_factors(builder.graph(), b, 0, &y);
+  return divide(builder, &x, y) && x.number == 1 && x.values.empty();
 }
 
 }  // namespace
@@ -146,8 +78,7 @@ bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, Gra
     if (target[axis].bound == -1) continue;
     const Operand extent = extent_of(reshaped, static_cast<int64_t>(axis)), wanted = target[axis].counted;
     if ((extent == nullptr) != (wanted == nullptr)) return false;
-    if (extent != nullptr && !is_same(builder.graph(), builder.value(extent), builder.value(wanted)))
-      return false;
+    if (extent != nullptr && !is_same(builder, builder.value(extent), builder.value(wanted))) return false;
   }
   return true;
 }
@@ -164,7 +95,7 @@ std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& targ
     if (!add(extent_of(x, axis), x.extent(axis), &all)) return std::nullopt;
   for (const Extent& extent : target)
     if (extent.bound != -1 && !add(extent.counted, extent.bound, &others)) return std::nullopt;
-  if (others.number == 0 || !divide_values(graph, &all, others)) return std::nullopt;
+  if (others.number == 0 || !divide_values(n.builder(), &all, others)) return std::nullopt;
   const int64_t common = std::gcd(all.number, others.number), by = others.number / common;
   all.number /= common;
   double bound = static_cast<double>(all.number);

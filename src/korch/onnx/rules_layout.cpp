@@ -69,6 +69,9 @@ Operand reshaped_at_bounds(NodeImport& n, const Operand& x, const Shape& target,
   }
 }
 
+constexpr const char* kBesideExtents =
+    "a target extent of -1, beside extents that depend on the data or are a range";
+
 Results reshape(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool zero_is_zero = n.flag("allowzero", false);
@@ -98,13 +101,14 @@ Results reshape(NodeImport& n) {
   } else if (unknown != target.end()) {
     *unknown = 1;
     const int64_t rest = element_count(target), all = x->type.elements();
-    if (rest == 0 || all % rest != 0) n.invalid(fmt::format("{} elements do not divide into {}", all, rest));
+    const bool divides = rest != 0 && all % rest == 0;
+    if (!divides && is_open) n.unsupported(kBesideExtents);
+    if (!divides) n.invalid(fmt::format("{} elements do not divide into {}", all, rest));
     *unknown = all / rest;
   }
   if (!is_open) return {n.reshape(x, target)};
   if (const Operand result = reshaped_at_bounds(n, x, target, wanted)) return {result};
-  if (unknown != target.end() && !left)
-    n.unsupported("a target extent of -1, beside extents that depend on the data or are a range");
+  if (unknown != target.end() && !left) n.unsupported(kBesideExtents);
   return {regrouped({n, x}, wanted)};
 }
 

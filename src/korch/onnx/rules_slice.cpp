@@ -35,12 +35,12 @@ std::optional<int64_t> known(const Term& x) {
 
 // Where it is known which one is, that one.
 Term lesser(const Term& a, const Term& b) {
-  const Range x = a.node().range(a), y = a.node().range(b);
-  return x.high <= y.low ? a : y.high <= x.low ? b : min(a, b);
+  const Range less = a.node().builder().distance(a, b);
+  return less.high <= 0 ? a : less.low >= 0 ? b : min(a, b);
 }
 Term greater(const Term& a, const Term& b) {
-  const Range x = a.node().range(a), y = a.node().range(b);
-  return x.low >= y.high ? a : y.low >= x.high ? b : max(a, b);
+  const Range less = a.node().builder().distance(a, b);
+  return less.low >= 0 ? a : less.high <= 0 ? b : max(a, b);
 }
 
 // A position on an axis of `there` elements, as counted from the front and within it.
@@ -71,10 +71,13 @@ int64_t longest(const Term& start, const Term& end, int64_t bound) {
 // Between two positions, of which one or the axis's extent depends on the data.
 Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
   NodeImport& n = x.node();
-  const int64_t bound = x.extent(axis), most = longest(start, end, bound);
+  const int64_t bound = x.extent(axis);
   const Operand counted = extent_of(x, axis);
   const Term there = length(x, axis);
-  const Term first = from_front(start, there);
+  const Term first = from_front(start, there), last = from_front(end, there);
+  const double apart_at_most = std::max(n.builder().distance(last, first).high, 0.0);
+  int64_t most = longest(start, end, bound);
+  if (apart_at_most < static_cast<double>(most)) most = static_cast<int64_t>(apart_at_most);
   Term result = at_bounds(x);
   if (known(start) && *known(start) >= 0)
     result = slice(result, axis, std::min(*known(start), bound - most), most);
@@ -89,8 +92,9 @@ Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
                            range.high <= static_cast<double>(bound - most);
   extents[axis] = nullptr;
   if (!always_fits) {
-    const Term last = from_front(end, there), length = known(first) == 0 ? last : last - first;
-    extents[axis] = lesser(greater(length, integer(n, 0)), integer(n, most)).operand();
+    const Term length = known(first) == 0 ? last : last - first;
+    const Term within = lesser(greater(length, integer(n, 0)), integer(n, most));
+    extents[axis] = n.builder().simplified(within, n.origin());
     if (!extents[axis]->upper) extents[axis]->upper = most;
   }
   return {n, n.bounded(result, extents)};
