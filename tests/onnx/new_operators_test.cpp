@@ -163,6 +163,15 @@ TEST(NewOperators, SpectrumOfAnImpulse) {
   Own frames("STFT", {f32({1, 4, 1}, {1, 2, 3, 5})});
   frames.constant("step", {2}, true).node().add_input("");
   expect_near(frames.constant("length", {2}, true).run(), {3, 0, -1, 0, 8, 0, -2, 0});
+  // Real numbers may come without an axis of parts, as ONNX Runtime takes them.
+  Own real("STFT", {f32({1, 4}, {1, 2, 3, 5})});
+  real.constant("step", {2}, true).node().add_input("");
+  expect_near(real.constant("length", {2}, true).run(), {3, 0, -1, 0, 8, 0, -2, 0});
+  for (const Shape& shape : {Shape{4}, Shape{1, 4, 3}}) {
+    Own refused("STFT", {HostTensor(TensorType{DType::f32, shape})});
+    refused.constant("step", {2}, true).node().add_input("");
+    expect_refused(refused.constant("length", {2}, true).model, ErrorKind::invalid, {"signal needs shape"});
+  }
 }
 
 // Where a window of four places is as wide as the reduction, every result is a mean.

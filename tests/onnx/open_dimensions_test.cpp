@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
+#include <string>
 
 #include "expect_error.h"
 #include "korch/interp/interpreter.h"
@@ -220,6 +222,71 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
        }},
   };
   for (const Network& network : networks) expect_same_at_all_extents(network);
+}
+
+// Backwards, at steps, from and to positions that count from either end.
+TEST(OpenDimensions, Slices) {
+  constexpr int64_t kFirst = std::numeric_limits<int64_t>::min(), kLast = std::numeric_limits<int64_t>::max();
+  struct Case {
+    int64_t start, end, step;
+  };
+  for (const Case& c : std::vector<Case>{{2, kFirst, -1},
+                                         {-1, kFirst, -1},
+                                         {kLast, kFirst, -1},
+                                         {-2, 0, -1},
+                                         {3, -4, -1},
+                                         {1, 3, -1},
+                                         {4, 0, -3},
+                                         {-1, kFirst, -2},
+                                         {-1, 1, kFirst},
+                                         {-3, kLast, 2},
+                                         {1, -1, 2},
+                                         {0, -1, kLast}}) {
+    const std::string name =
+        std::to_string(c.start) + ":" + std::to_string(c.end) + ":" + std::to_string(c.step);
+    expect_same_at_all_extents({name.c_str(), [&](ModelBuilder& b) {
+                                  b.ints("start", {c.start});
+                                  b.ints("end", {c.end});
+                                  b.ints("axis", {1});
+                                  b.ints("step", {c.step});
+                                  b.node("Slice", {"x", "start", "end", "axis", "step"}, {"y"});
+                                }});
+  }
+}
+
+// What every extent of a range has is no range.
+TEST(OpenDimensions, TheFirstElementsOfLongAxes) {
+  ModelBuilder b(17);
+  b.input("x", {-1, kWidth}, 1, {"steps", ""}).output("y");
+  b.ints("zero", {0});
+  b.ints("two", {2});
+  b.node("Slice", {"x", "zero", "two"}, {"y"});
+  for (const int64_t least : {1, 2}) {
+    ImportOptions open;
+    open.shapes = {{"steps", {kMostSteps}}};
+    open.least_shapes = {{"steps", {least}}};
+    EXPECT_EQ(import_onnx_bytes(b.bytes(), open).extents().size(), least < 2 ? 1u : 0u);
+  }
+}
+
+// Negative pads cut: the elements before each one, say, and the first before itself.
+TEST(OpenDimensions, NegativePads) {
+  const auto padded = [](const std::vector<int64_t>& pads, const char* mode) {
+    return [=](ModelBuilder& b) {
+      b.ints("pads", pads);
+      set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", std::string(mode));
+    };
+  };
+  expect_same_at_all_extents({"the elements before", padded({0, 1, 0, 0, -1, 0}, "constant")});
+  expect_same_at_all_extents({"the elements behind", padded({0, -1, 0, 0, 2, 0}, "constant")});
+  expect_same_at_all_extents({"without the first batch", padded({-1, 0, 0, 1, 0, -2}, "constant")});
+  ModelBuilder b(17);
+  b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
+  padded({0, -1, 0, 0, -1, 0}, "constant")(b);
+  ImportOptions open;
+  open.shapes = {{"batch", {kMostBatch}}, {"steps", {kMostSteps}}};
+  open.least_shapes = {{"batch", {1}}, {"steps", {1}}};
+  expect_refused(b, ErrorKind::usage, {"(Pad)", "axis 1", "cut 2, can be 1", "begins higher"}, open);
 }
 
 // Sums of small floats leave their range where means do not.

@@ -16,7 +16,7 @@ std::vector<std::vector<RuleRow>> rule_tables(const std::string& domain) {
           reduction_rules(),   linear_rules(),    pooling_rules(),   normalization_rules(), resize_rules(),
           sequence_rules(),    attention_rules(), loss_rules(),      signal_rules(),        sampling_rules(),
           bit_rules(),         scatter_rules(),   recurrent_rules(), random_rules(),        control_rules(),
-          quantized_rules(),   feature_rules(),   scan_rules(),      slice_rules()};
+          quantized_rules(),   feature_rules(),   scan_rules(),      slice_rules(),         pad_rules()};
 }
 
 const RuleRow* find_rule(const std::string& domain, const std::string& op_type) {

@@ -33,6 +33,7 @@ std::vector<RuleRow> shape_rules();      // constants, and what depends on shape
 std::vector<RuleRow> selection_rules();  // whose results' extents depend on the data
 std::vector<RuleRow> layout_rules();
 std::vector<RuleRow> slice_rules();
+std::vector<RuleRow> pad_rules();
 std::vector<RuleRow> indexing_rules();  // gather, top-k
 std::vector<RuleRow> scatter_rules();
 std::vector<RuleRow> reduction_rules();
@@ -101,6 +102,8 @@ std::vector<int64_t> spatial_axes(const Operand& x);  // 2, 3, ... rank - 1
 Operand matrix_product(NodeImport& n, Operand a, Operand b);
 Operand convolution(NodeImport& n, std::vector<Operand> operands);
 Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice);  // x itself when nothing is cut
+// Along an axis whose extent is open, or between positions that a run tells (i64 of rank 0).
+Operand between(NodeImport& n, const Operand& x, int64_t axis, const Operand& start, const Operand& end);
 // One after the other along an axis.
 std::vector<Operand> parts(NodeImport& n, const Operand& x, int64_t axis, const std::vector<int64_t>& sizes);
 // In [0, 1), float32, by the node's seed or name.

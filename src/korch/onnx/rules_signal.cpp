@@ -192,14 +192,15 @@ Results dft(NodeImport& n) {
   return {cast(Term(n, n.bounded(y, counted)), n.input(0)->dtype())};
 }
 
-// Frames of the signal [batch, places, parts], each transformed.
+// Frames of the signal [batch, places, parts], or [batch, places] of real numbers, each transformed.
 Results stft(NodeImport& n) {
   const Term x = widened({n, n.input(0)});
   const bool onesided = n.flag("onesided", true);
   const int64_t step = n.int_input(1, "frame step");
-  if (x.rank() != 3 || (x.extent(2) != 1 && x.extent(2) != 2))
-    n.invalid("the signal needs shape [batch, places, 1 or 2]");
-  n.require_known(x, 2, "the axis of the parts of complex numbers");
+  const bool has_parts = x.rank() == 3;
+  if (x.rank() != 2 && !(has_parts && (x.extent(2) == 1 || x.extent(2) == 2)))
+    n.invalid("the signal needs shape [batch, places] or [batch, places, 1 or 2]");
+  if (has_parts) n.require_known(x, 2, "the axis of the parts of complex numbers");
   if (n.has_input(2)) n.require_known(n.input(2), "the window's extent");
   if (!n.has_input(2) && !n.has_input(3))
     n.require_known(x, 1, "the signal, whose frames are as long as it,");
@@ -224,9 +225,11 @@ Results stft(NodeImport& n) {
     extents[1]->upper = frames;
   }
   extents.insert(extents.begin() + 2, nullptr);
-  Term framed(n, n.bounded(apply(Op::Gather, {at_bounds(x), places}, AxisAttrs{1}), extents));
+  if (!has_parts) extents.push_back(nullptr);
+  const Term signal = has_parts ? at_bounds(x) : insert_axis(at_bounds(x), 2);
+  Term framed(n, n.bounded(apply(Op::Gather, {signal, places}, AxisAttrs{1}), extents));
   if (n.has_input(2)) framed = framed * reshape(cast({n, n.input(2)}, x.dtype()), {length, 1});
-  const Transform t{length, length, x.extent(2), onesided ? length / 2 + 1 : length, 2};
+  const Transform t{length, length, signal.extent(2), onesided ? length / 2 + 1 : length, 2};
   return {cast(transformed(framed, t), n.input(0)->dtype())};
 }
 

@@ -11,6 +11,11 @@
 namespace korch::onnx {
 namespace {
 
+// A step below -2^63 + 1 has no magnitude in int64; any step beyond the extent takes one element.
+int64_t magnitude_of(int64_t step) {
+  return step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(step);
+}
+
 // One axis of ONNX's (and numpy's) slice as first element, count and step.
 struct Cut {
   int64_t start, size, step;
@@ -22,10 +27,7 @@ Cut normalized(int64_t extent, int64_t start, int64_t end, int64_t step) {
   start = std::clamp(from_front(start), std::min(low + (step < 0), high), high);
   end = std::clamp(from_front(end), low, std::max(high, low));
   const int64_t distance = step > 0 ? end - start : start - end;
-  // A step below -2^63 + 1 has no magnitude in int64; any step beyond the extent takes one element.
-  const int64_t magnitude =
-      step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : std::abs(step);
-  const int64_t size = distance <= 0 ? 0 : (distance - 1) / magnitude + 1;
+  const int64_t size = distance <= 0 ? 0 : (distance - 1) / magnitude_of(step) + 1;
   return {size == 0 ? 0 : start, size, size <= 1 ? 1 : step};
 }
 
@@ -94,10 +96,36 @@ Term between(const Term& x, int64_t axis, const Term& start, const Term& end) {
   if (!always_fits) {
     const Term length = known(first) == 0 ? last : last - first;
     const Term within = lesser(greater(length, integer(n, 0)), integer(n, most));
-    extents[axis] = n.builder().simplified(within, n.origin());
-    if (!extents[axis]->upper) extents[axis]->upper = most;
+    extents[axis] = known(within) == most ? nullptr : n.builder().simplified(within, n.origin());
+    if (extents[axis] != nullptr && !extents[axis]->upper) extents[axis]->upper = most;
   }
   return {n, n.bounded(result, extents)};
+}
+
+// From a position back to the one behind another: the elements between them, flipped.
+Term backwards(const Term& x, int64_t axis, const Term& start, const Term& end) {
+  NodeImport& n = x.node();
+  const Term there = length(x, axis);
+  const auto behind = [&](const Term& position) -> Term {
+    const Range range = n.range(position);
+    const auto bound = static_cast<double>(x.extent(axis));
+    if (range.high < -bound) return integer(n, 0);
+    if (range.low >= bound || known(position) == -1) return there;
+    const Term counted = range.low >= 0   ? lesser(position, there)
+                         : range.high < 0 ? position + there
+                                          : select(position < 0, position + there, lesser(position, there));
+    return greater(counted + 1.0, integer(n, 0));
+  };
+  return flipped(between(x, axis, behind(end), behind(start)), axis);
+}
+
+// The first element and those that follow at steps of this magnitude.
+Term every(const Term& x, int64_t axis, int64_t step) {
+  const Cut cut = normalized(x.extent(axis), 0, x.extent(axis), magnitude_of(step));
+  SliceAttrs attrs{Shape(x.shape().size(), 0), x.shape(), Shape(x.shape().size(), 1)};
+  attrs.sizes[static_cast<size_t>(axis)] = cut.size;
+  attrs.steps[static_cast<size_t>(axis)] = cut.step;
+  return {x.node(), sliced(x.node(), x, attrs)};
 }
 
 struct Arguments {
@@ -129,13 +157,6 @@ Arguments read_arguments(NodeImport& n, int64_t rank) {
   return given;
 }
 
-// Backwards from the last element to the first.
-bool is_flip(NodeImport& n, const Arguments& given, size_t i) {
-  const auto start = known({n, given.starts[i]}), end = known({n, given.ends[i]});
-  const int64_t bound = n.input(0)->shape()[static_cast<size_t>(given.axes[i])];
-  return given.steps[i] == -1 && start && end && (*start == -1 || *start >= bound - 1) && *end < -bound;
-}
-
 Results slice(NodeImport& n) {
   const Operand& x = n.input(0);
   const Arguments given = read_arguments(n, x->rank());
@@ -160,20 +181,19 @@ Results slice(NodeImport& n) {
   }
   Term result(n, sliced(n, x, attrs));
   for (size_t i : open) {
-    if (is_flip(n, given, i)) {
-      result = flipped(result, given.axes[i]);
-      continue;
-    }
-    if (given.steps[i] != 1)
-      n.unsupported(
-          "of an extent that is a range or depends on the data, steps other than 1 forwards, or -1 through "
-          "all of it");
-    result = between(result, given.axes[i], {n, given.starts[i]}, {n, given.ends[i]});
+    const int64_t axis = given.axes[i], step = given.steps[i];
+    const Term start(n, given.starts[i]), end(n, given.ends[i]);
+    result = step > 0 ? between(result, axis, start, end) : backwards(result, axis, start, end);
+    if (step != 1 && step != -1) result = every(result, axis, step);
   }
   return {result};
 }
 
 }  // namespace
+
+Operand between(NodeImport& n, const Operand& x, int64_t axis, const Operand& start, const Operand& end) {
+  return between(Term(n, x), axis, Term(n, start), Term(n, end));
+}
 
 std::vector<RuleRow> slice_rules() {
   return {{"Slice", slice, 1, 13}};

@@ -198,6 +198,8 @@ Term last_of(const Term& x, int64_t axis, int64_t count) {
 
 Term flipped(const Term& x, int64_t axis) {
   NodeImport& n = x.node();
+  if (extent_of(x, axis) == nullptr)
+    return slice(x, axis, std::max<int64_t>(x.extent(axis) - 1, 0), x.extent(axis), -1);
   const Term from = length(x, axis) - 1.0 - positions(n, DType::i64, x.extent(axis), 0, 1);
   const Term flipped = apply(Op::Gather, {at_bounds(x), max(from, integer(n, 0))}, AxisAttrs{axis});
   return {n, n.bounded(flipped, extents_of(x))};

@@ -91,7 +91,7 @@ Term positions_along(const Term& x, int64_t of, int64_t at, int64_t rank);
 Term expand_like(const Term& x, const Term& like);
 // `count` elements of the axis, the last of which is its last.
 Term last_of(const Term& x, int64_t axis, int64_t count);
-// From the last element of an axis to its first, where its extent is open.
+// From the last element of an axis to its first.
 Term flipped(const Term& x, int64_t axis);
 Term constant(NodeImport& n, DType dtype, const Shape& shape, const std::vector<double>& values);
 // Of a tensor whose extents depend on the data (bounded.h): the same as if they were their bounds, and of
