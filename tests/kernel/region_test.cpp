@@ -97,6 +97,67 @@ TEST(Regions, OfBoundsOnMultiplesAreThoseOfWholeNumbers) {
   EXPECT_EQ(*elements(first).begin(), 16);
 }
 
+// Row and column of a map of 16 columns: where the outer condition holds, the row is not carried over by the
+// quotient that the inner one is about, and the inner one never fails.
+TEST(Regions, OfBoundsOnSumsNarrowTheirSummands) {
+  const auto graph = [](int most) {
+    return tile::parse_tile_graph(R"(kernel {
+  in0: f32[4096]
+  in1: f32[64]
+  out0: f32[5376]
+  phase i in 64, column in 21 {
+    map j in 4 {
+      %0 = in0[i * 64 + column * 4 + j]
+      %1 = in1[i * 64 + column * 4 + j - 4096]
+      %2 = %0 if 0 <= column / 16 + i <= 63 else %1
+      %3 = f32 0
+      %4 = %2 if 0 <= column * 4 + j <= )" +
+                                  std::to_string(most) +
+                                  R"( else %3
+      out0[i * 84 + column * 4 + j] <- %4
+    }
+  }
+}
+)");
+  };
+  EXPECT_EQ(tile::structural_fault(graph(63)), "");
+  EXPECT_THROW(graph(64), Error);  // of the last row one element more
+}
+
+// More values than are taken one by one.
+TEST(Regions, OfBoundsOnQuotientsNarrowWhatIsDivided) {
+  const auto graph = [](const std::string& bound) {
+    return tile::parse_tile_graph(
+        "kernel {\n in0: f32[4003]\n out0: f32[5000]\n phase {\n map x in 5000 {\n"
+        " %0 = in0[x]\n %1 = f32 0\n %2 = %0 if " +
+        bound + " else %1\n out0[x] <- %2\n}\n}\n}\n");
+  };
+  for (const char* bound : {"0 <= (x + 1) / 4 <= 1000", "-1000 <= -((x + 1) / 4) <= 0"}) {
+    EXPECT_EQ(tile::structural_fault(graph(bound)), "");
+    EXPECT_EQ(elements(of(graph(bound), tile::Direction::read, 0, 0, 1)), interval(0, 4002));
+  }
+  EXPECT_THROW(graph("0 <= (x + 1) / 4 <= 1001"), Error);
+}
+
+// Two bounds that no values meet, each of which takes one value from what the other one left.
+TEST(Regions, OfContradictingBoundsAreFoundInShortTime) {
+  const tile::ScheduledGraph graph = tile::parse_tile_graph(R"(kernel {
+  in0: f32[1]
+  out0: f32[1000000000]
+  phase {
+    map x in 1000000000, y in 1000000000 {
+      %0 = in0[0]
+      %1 = f32 0
+      %2 = %0 if 0 <= x - y <= 1000000000 else %1
+      %3 = %2 if 1 <= y - x <= 1000000000 else %1
+      out0[y] <- %3
+    }
+  }
+}
+)");
+  EXPECT_EQ(tile::structural_fault(graph), "");
+}
+
 // Tiles of 4 x 4 results, 52 x 52 of them in each of 16 images, 56 to a slice: a slice's tiles and its number
 // are one number, whose digits say which row of an image begins.
 TEST(Regions, OfSlicesThatSpanImagesStayInside) {

@@ -11,6 +11,7 @@ namespace korch::tile {
 namespace {
 
 constexpr int64_t kMaxBoxes = 1 << 12;  // of one access
+constexpr int kMostRounds = 8;  // of narrowing: bounds that contradict each other may take one value a time
 
 // The boxes of a region, by what is in them.
 class BoxIndex {
@@ -54,8 +55,7 @@ class Boxes {
   void add(const Condition& condition, Ranges ranges) {
     Replacements replacements;
     Condition rest = condition;
-    for (bool narrowed = true; narrowed;) {
-      narrowed = false;
+    for (int round = 0;; ++round) {
       replacements.clear();
       for (const auto& [name, range] : ranges) {
         if (range.low > range.high) return;
@@ -63,7 +63,11 @@ class Boxes {
       }
       rest = substitute(rest, replacements);
       if (rest.always_false()) return;
-      for (const Bound& bound : rest.bounds()) narrowed = narrow(bound, ranges) || narrowed;
+      if (round == kMostRounds) break;
+      bool narrowed = false;
+      for (const Bound& bound : rest.bounds())
+        narrowed = narrow(bound.index, {bound.low, bound.high}, ranges) || narrowed;
+      if (!narrowed) break;
     }
     const Index offset = substitute(place_.offset, replacements);
     if (joins_ && add_joined(offset, rest, ranges)) return;
@@ -278,20 +282,31 @@ class Boxes {
     return factor;
   }
 
-  // Of a bound on one variable alone.
-  static bool narrow(const Bound& bound, Ranges& ranges) {
-    if (bound.index.terms().size() != 1) return false;
-    const Index::Term& term = bound.index.terms()[0];
-    if (term.atom->kind != AtomKind::variable) return false;
-    const auto found = ranges.find(term.atom->name);
-    if (found == ranges.end()) return false;
-    const int64_t c = term.coefficient, k = bound.index.constant();
-    // low <= c x + k <= high
-    const int64_t low = c > 0 ? -floor_quotient(k - bound.low, c) : -floor_quotient(k - bound.high, c);
-    const int64_t high = c > 0 ? floor_quotient(bound.high - k, c) : floor_quotient(bound.low - k, c);
-    const IndexRange before = found->second;
-    found->second = {std::max(before.low, low), std::min(before.high, high)};
-    return found->second.low != before.low || found->second.high != before.high;
+  // Of the summands of what lies within a range: of each its own range where the others are at their ends,
+  // also below a division.
+  static bool narrow(const Index& sum, IndexRange within, Ranges& ranges) {
+    const IndexRange whole = sum.range();
+    bool narrowed = false;
+    for (const Index::Term& term : sum.terms()) {
+      const int64_t c = term.coefficient;
+      const IndexRange own = term.atom->range;
+      // low <= c x <= high
+      const int64_t low = within.low - whole.high + c * (c > 0 ? own.high : own.low);
+      const int64_t high = within.high - whole.low + c * (c > 0 ? own.low : own.high);
+      const IndexRange values = {std::max(own.low, -floor_quotient(c > 0 ? -low : high, std::abs(c))),
+                                 std::min(own.high, floor_quotient(c > 0 ? high : -low, std::abs(c)))};
+      if (values.low == own.low && values.high == own.high) continue;
+      const Atom& atom = *term.atom;
+      if (atom.kind == AtomKind::div)
+        narrowed =
+            narrow(atom.arg, {values.low * atom.a, values.high * atom.a + atom.a - 1}, ranges) || narrowed;
+      const auto found = atom.kind == AtomKind::variable ? ranges.find(atom.name) : ranges.end();
+      if (found == ranges.end()) continue;
+      const IndexRange before = found->second;
+      found->second = {std::max(before.low, values.low), std::min(before.high, values.high)};
+      narrowed = narrowed || found->second.low != before.low || found->second.high != before.high;
+    }
+    return narrowed;
   }
 
   std::string to_split(const Index& offset, const Condition& rest, const Ranges& ranges) {
