@@ -481,6 +481,60 @@ TEST(PlanChooser, OnBoundsManyPlansThatCannotBeBuiltLeaveGreedys) {
   for (int id : choice.solved.solution.chosen) EXPECT_TRUE(many.is_of_rivals(id));
 }
 
+// What holds both of two primitives is no kernel, however many others it holds.
+class NeverTogether : public MadeUpCosts {
+ public:
+  NeverTogether(const Search& search, NodeId a, NodeId b)
+      : MadeUpCosts(search.columns, 1, 0), search_(search), a_(a), b_(b) {}
+  std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override {
+    ++plans;
+    return propose(columns);
+  }
+  std::vector<std::optional<Refusal>> propose(const std::vector<int>& columns) override {
+    std::vector<std::optional<Refusal>> refusals;
+    for (int column : columns) {
+      const ColumnInfo& info = search_.columns.infos[column];
+      const bool is_kernel = info.kind == ColumnInfo::Kind::kernel;
+      const std::vector<NodeId> none,
+          &nodes = is_kernel ? search_.columns.candidates[info.candidate].nodes : none;
+      const auto holds = [&](NodeId node) { return std::count(nodes.begin(), nodes.end(), node) != 0; };
+      refusals.push_back(holds(a_) && holds(b_)
+                             ? std::optional(Refusal{RefusalReason::redundant_work, "made up"})
+                             : std::nullopt);
+    }
+    return refusals;
+  }
+  int plans = 0;
+
+ private:
+  const Search& search_;
+  const NodeId a_, b_;
+};
+
+TEST(PlanChooser, OnBoundsKernelsLikeARefusedOneAreProposedWithIt) {
+  Search search(1);
+  const auto added = [&](Op op) {
+    for (NodeId node : search.graph.topological_order())
+      if (search.graph.node(node).op == op) return node;
+    return kNoId;
+  };
+  NeverTogether costs(search, added(Op::Add), added(Op::Relu));
+  const Choice choice = choose_plan({&search.graph,
+                                     &search.graph,
+                                     &search.target,
+                                     {.measure = false},
+                                     &costs,
+                                     &search.contests,
+                                     nullptr,
+                                     nullptr,
+                                     search.rivals,
+                                     {}},
+                                    search.columns);
+  EXPECT_TRUE(choice.limits.empty());
+  EXPECT_LE(costs.plans, 3);
+  for (const auto& refusal : costs.propose(choice.solved.solution.chosen)) EXPECT_FALSE(refusal);
+}
+
 // Kernels take long to compile, as on a busy machine.
 class SlowCosts : public MadeUpCosts {
  public:

@@ -60,4 +60,15 @@ std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& col
   return refusals;
 }
 
+std::vector<std::optional<Refusal>> BankCosts::propose(const std::vector<int>& columns) {
+  const std::vector<KernelRequest> asked = requests(columns);
+  bank_.propose_all(asked);
+  std::vector<std::optional<Refusal>> refusals;
+  for (const KernelRequest& request : asked) {
+    const Result<Spec>& spec = bank_.spec(request);
+    refusals.push_back(spec ? std::nullopt : std::optional(spec.refusal()));
+  }
+  return refusals;
+}
+
 }  // namespace korch

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_set>
 
 #include "korch/base/interrupt.h"
@@ -115,10 +116,39 @@ bool CostBook::build(const std::vector<int>& plan) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!refusals[i]) continue;
     complete = false;
-    count_refusal(*refusals[i]);
-    for (int id : same_kernel(kernels[i])) drop(columns_.problem.columns[id]);
+    drop_all(kernels[i], *refusals[i]);
   }
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (refusals[i]) propose_alike(kernels[i]);
   return complete;
+}
+
+// Of its kernel.
+void CostBook::drop_all(int column, const Refusal& refusal) {
+  count_refusal(refusal);
+  for (int id : same_kernel(column)) drop(columns_.problem.columns[id]);
+}
+
+// Kernels that hold all primitives of one that does not exist, or some of them and no others, are often
+// refused for its reason. To propose them takes less than a plan with each of them.
+void CostBook::propose_alike(int column) {
+  if (columns_.infos[column].kind != ColumnInfo::Kind::kernel) return;
+  const auto nodes_of = [&](int id) -> const std::vector<NodeId>& {
+    return columns_.candidates[columns_.infos[id].candidate].nodes;
+  };
+  const std::set<NodeId> held(nodes_of(column).begin(), nodes_of(column).end());
+  std::vector<int> alike;
+  for (int id = 0; id < static_cast<int>(columns_.infos.size()); ++id) {
+    if (columns_.infos[id].kind != ColumnInfo::Kind::kernel || same_kernel(id)[0] != id ||
+        std::isinf(columns_.problem.columns[id].cost_us))
+      continue;
+    const auto common = std::count_if(nodes_of(id).begin(), nodes_of(id).end(),
+                                      [&](NodeId node) { return held.count(node) != 0; });
+    if (static_cast<size_t>(common) == std::min(held.size(), nodes_of(id).size())) alike.push_back(id);
+  }
+  const std::vector<std::optional<Refusal>> refusals = source_.propose(alike);
+  for (size_t i = 0; i < alike.size(); ++i)
+    if (refusals[i]) drop_all(alike[i], *refusals[i]);
 }
 
 bool CostBook::cost_more_when_built(const std::vector<int>& plan) {

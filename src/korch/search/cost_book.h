@@ -75,6 +75,8 @@ class CostBook {
   void learn_from(int column);
   void raise_bounds();
   void count_refusal(const Refusal& refusal);
+  void drop_all(int column, const Refusal& refusal);
+  void propose_alike(int column);
   const std::vector<int>& same_kernel(int column) const { return by_key_.at(columns_.infos[column].key); }
   bool is_view(int column) const { return columns_.infos[column].kind == ColumnInfo::Kind::view; }
 

@@ -22,6 +22,10 @@ class CostSource {
   virtual int modelled() const { return 0; }
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
+  // Likewise, as far as that is known before anything is built.
+  virtual std::vector<std::optional<Refusal>> propose(const std::vector<int>& columns) {
+    return std::vector<std::optional<Refusal>>(columns.size());
+  }
   // The cost of a kernel that was built, if that tells of it what was not known when it was asked for.
   virtual std::optional<Cost> cost_when_built(int) { return std::nullopt; }
   // Of a column's kernel (plan/kernel.h); 1 where there is none.
