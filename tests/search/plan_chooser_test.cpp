@@ -488,9 +488,9 @@ class NeverTogether : public MadeUpCosts {
       : MadeUpCosts(search.columns, 1, 0), search_(search), a_(a), b_(b) {}
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override {
     ++plans;
-    return propose(columns);
+    return refusals_of(columns);
   }
-  std::vector<std::optional<Refusal>> propose(const std::vector<int>& columns) override {
+  std::vector<std::optional<Refusal>> refusals_of(const std::vector<int>& columns) override {
     std::vector<std::optional<Refusal>> refusals;
     for (int column : columns) {
       const ColumnInfo& info = search_.columns.infos[column];
@@ -532,7 +532,7 @@ TEST(PlanChooser, OnBoundsKernelsLikeARefusedOneAreProposedWithIt) {
                                     search.columns);
   EXPECT_TRUE(choice.limits.empty());
   EXPECT_LE(costs.plans, 3);
-  for (const auto& refusal : costs.propose(choice.solved.solution.chosen)) EXPECT_FALSE(refusal);
+  for (const auto& refusal : costs.refusals_of(choice.solved.solution.chosen)) EXPECT_FALSE(refusal);
 }
 
 // Kernels take long to compile, as on a busy machine.

@@ -60,7 +60,7 @@ std::vector<std::optional<Refusal>> BankCosts::build(const std::vector<int>& col
   return refusals;
 }
 
-std::vector<std::optional<Refusal>> BankCosts::propose(const std::vector<int>& columns) {
+std::vector<std::optional<Refusal>> BankCosts::refusals_of(const std::vector<int>& columns) {
   const std::vector<KernelRequest> asked = requests(columns);
   bank_.propose_all(asked);
   std::vector<std::optional<Refusal>> refusals;

@@ -19,7 +19,7 @@ class BankCosts : public CostSource {
   std::optional<Cost> carried(int column) override;
   int modelled() const override { return modelled_; }
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
-  std::vector<std::optional<Refusal>> propose(const std::vector<int>& columns) override;
+  std::vector<std::optional<Refusal>> refusals_of(const std::vector<int>& columns) override;
   std::optional<Cost> cost_when_built(int column) override;
   double occupancy(int column) const override;
   bool has_rounds(int column) const override;

@@ -146,7 +146,7 @@ void CostBook::propose_alike(int column) {
                                       [&](NodeId node) { return held.count(node) != 0; });
     if (static_cast<size_t>(common) == std::min(held.size(), nodes_of(id).size())) alike.push_back(id);
   }
-  const std::vector<std::optional<Refusal>> refusals = source_.propose(alike);
+  const std::vector<std::optional<Refusal>> refusals = source_.refusals_of(alike);
   for (size_t i = 0; i < alike.size(); ++i)
     if (refusals[i]) drop_all(alike[i], *refusals[i]);
 }

@@ -23,7 +23,7 @@ class CostSource {
   // In their order, why there is no such kernel, if there is none.
   virtual std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) = 0;
   // Likewise, as far as that is known before anything is built.
-  virtual std::vector<std::optional<Refusal>> propose(const std::vector<int>& columns) {
+  virtual std::vector<std::optional<Refusal>> refusals_of(const std::vector<int>& columns) {
     return std::vector<std::optional<Refusal>>(columns.size());
   }
   // The cost of a kernel that was built, if that tells of it what was not known when it was asked for.
