@@ -139,6 +139,33 @@ TEST(Regions, OfBoundsOnQuotientsNarrowWhatIsDivided) {
   EXPECT_THROW(graph("0 <= (x + 1) / 4 <= 1001"), Error);
 }
 
+// Of 4 images of 11 rows the data name one, and the first 7 of an image are there: image and row are digits
+// of one number that is not known, and a condition is about one of them.
+TEST(Regions, OfRunTimeValuesAreThoseThatAConditionLeaves) {
+  const auto graph = [](int most) {
+    return tile::parse_tile_graph(R"(kernel {
+  in0: i64[5]
+  in1: f32[84]
+  out0: f32[15]
+  phase {
+    map i in 5, c in 3 {
+      %0 = in0[i]
+      %1 = checked %0 of 44
+      %2 = in1[%1 / 11 * 21 + %1 % 11 * 3 + c]
+      %3 = f32 0
+      %4 = %2 if 0 <= %1 % 11 <= )" +
+                                  std::to_string(most) + R"( else %3
+      out0[i * 3 + c] <- %4
+    }
+  }
+}
+)");
+  };
+  EXPECT_EQ(tile::structural_fault(graph(6)), "");
+  EXPECT_EQ(elements(of(graph(6), tile::Direction::read, 1, 0, 1)), interval(0, 83));
+  EXPECT_THROW(graph(7), Error);
+}
+
 // Two bounds that no values meet, each of which takes one value from what the other one left.
 TEST(Regions, OfContradictingBoundsAreFoundInShortTime) {
   const tile::ScheduledGraph graph = tile::parse_tile_graph(R"(kernel {

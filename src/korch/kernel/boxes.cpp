@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kMaxBoxes = 1 << 12;  // of one access
 constexpr int kMostRounds = 8;  // of narrowing: bounds that contradict each other may take one value a time
 
+constexpr const char* kData = "data#";  // begins names of variables that stand for run-time values
+
 // The boxes of a region, by what is in them.
 class BoxIndex {
  public:
@@ -325,7 +327,7 @@ class Boxes {
     int64_t fewest = 0;
     for (const std::string& name : names) {
       const auto found = ranges.find(name);
-      if (found == ranges.end()) continue;
+      if (found == ranges.end() || name.starts_with(kData)) continue;
       const int64_t count = found->second.high - found->second.low + 1;
       if (count > 1 && (best.empty() || count < fewest)) {
         best = name;
@@ -383,12 +385,46 @@ class Boxes {
   bool joins_ = true;  // until digits take variables' places, which a join would undo
 };
 
+// Of run-time values: each may be any number within its range, the same one wherever it stands.
+Index with_variables(const Index& index, Ranges& ranges) {
+  Index result = index.constant();
+  for (const Index::Term& term : index.terms()) {
+    const Atom& atom = *term.atom;
+    if (atom.dynamics.empty()) {
+      result = result + term_index(term);
+    } else if (atom.kind == AtomKind::dynamic) {
+      const std::string name = kData + std::to_string(atom.id);
+      ranges[name] = atom.range;
+      result = result + Index::variable(name, atom.range.low, atom.range.high) * term.coefficient;
+    } else {
+      result = result + rebuilt(atom, with_variables(atom.arg, ranges)) * term.coefficient;
+    }
+  }
+  return result;
+}
+
+Condition with_variables(const Condition& condition, Ranges& ranges) {
+  Condition result;
+  if (condition.always_false()) return condition;
+  for (const Bound& bound : condition.bounds())
+    result.require(with_variables(bound.index, ranges), bound.low, bound.high);
+  return result;
+}
+
 }  // namespace
 
 void add_boxes(const Place& place, const Ranges& ranges, Region& region) {
   BoxIndex found(region);
-  Boxes boxes(place, found);
-  for (const Condition& path : place.paths) boxes.add(path, ranges);
+  Place known = place;
+  Ranges all = ranges;
+  // What is written where data say is not known.
+  if (place.direction == Direction::read) {
+    known.offset = with_variables(place.offset, all);
+    for (Condition& path : known.paths) path = with_variables(path, all);
+    if (all.size() > ranges.size()) region.exact = false;
+  }
+  Boxes boxes(known, found);
+  for (const Condition& path : known.paths) boxes.add(path, all);
 }
 
 }  // namespace korch::tile
