@@ -25,9 +25,9 @@ class Stages : public ::testing::Test {
  protected:
   Stages() { options_.measure = false; }
 
-  Setting setting() const { return {options_, device_, deadlines_}; }
+  Setting setting() const { return {options_, device_, deadlines_, nullptr, strikes_}; }
   KernelBank bank(const Rewritten& rewritten) const {
-    return KernelBank(rewritten.graph, device_, nullptr, footprint_bytes(graph_));
+    return KernelBank(rewritten.graph, device_, nullptr, footprint_bytes(graph_), strikes_);
   }
   // Of candidates that the test names, as everything behind them.
   BuiltPlan plan_of(std::vector<Candidate> all) {
@@ -52,6 +52,7 @@ class Stages : public ::testing::Test {
   CompileOptions options_;
   const Device device_ = with_nominal_speeds(cpu_device(Isa::x86_64_v3, 2));
   const StageDeadlines deadlines_{0};
+  Strikes* strikes_ = nullptr;
 };
 
 TEST_F(Stages, AlternativesAreForTheStrategyThatChooses) {
@@ -114,6 +115,26 @@ TEST_F(Stages, APlanOfWhatTheStagesBeforeHandOver) {
   ASSERT_EQ(placements.size(), 1u);
   ASSERT_TRUE(placements[0].tasks);
   EXPECT_GE(placements[0].tasks->tasks.size(), 3u);  // of each step one at least
+}
+
+// Of each kernel of greedy's only group it turns out that it cannot be built.
+TEST_F(Stages, OfARefusedGroupEachPrimitiveIsAKernel) {
+  options_.strategy = Strategy::greedy;
+  Strikes strikes(nullptr, device_);
+  strikes_ = &strikes;
+  std::vector<Candidate> group;
+  for (const Candidate& candidate : enumerate_candidates(graph_, linear_context()).candidates)
+    if (candidate.nodes.size() == 3) group.push_back(candidate);
+  ASSERT_EQ(group.size(), 1u);
+  BuiltPlan plan = plan_of(group);
+  EXPECT_EQ(plan.plan.report.limits.size(), 1u);  // the test's own
+  for (int tries = 0; plan.plan.steps.size() == 1 && tries < 100; ++tries) {
+    strikes.strike({plan.plan.kernels[0].key().hex(), "a kernel", "told so"});
+    plan = plan_of(group);
+  }
+  EXPECT_EQ(plan.plan.steps.size(), 3u);
+  ASSERT_EQ(plan.plan.report.limits.size(), 2u);
+  EXPECT_TRUE(plan.plan.report.limits[1].starts_with("refused groups: ")) << plan.plan.report.limits[1];
 }
 
 TEST_F(Stages, WithoutCandidatesThereIsNoPlan) {

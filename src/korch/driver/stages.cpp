@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -200,14 +201,38 @@ Columns make_columns(const Rewritten& rewritten, std::vector<Candidate> candidat
                         .optional_from = first_optional});
 }
 
-Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
-              const Setting& setting, Columns& columns) {
-  const CompileOptions& options = setting.options;
-  if (options.strategy == Strategy::random) {
-    Choice choice = choose_at_random(rewritten.graph, columns, bank, options.random_seed);
-    choice.solved.pruned = candidates.pruned;
-    return choice;
+namespace {
+
+// The candidates of `columns` but for those without a kernel, and single primitives where no kernel is left;
+// nothing where these are known already.
+std::vector<Candidate> with_single_primitives(const Graph& base, const Columns& columns) {
+  std::vector<bool> is_left(columns.candidates.size(), false);
+  std::set<NodeId> covered;
+  for (size_t i = 0; i < columns.infos.size(); ++i) {
+    const ColumnInfo& info = columns.infos[i];
+    if (info.kind != ColumnInfo::Kind::kernel || std::isinf(columns.problem.columns[i].cost_us)) continue;
+    is_left[info.candidate] = true;
+    const std::vector<NodeId>& nodes = columns.candidates[info.candidate].nodes;
+    covered.insert(nodes.begin(), nodes.end());
   }
+  std::vector<Candidate> result;
+  CandidateSet known;
+  for (size_t i = 0; i < columns.candidates.size(); ++i) {
+    known.insert({columns.candidates[i].nodes, columns.candidates[i].outputs});
+    if (is_left[i]) result.push_back(columns.candidates[i]);
+  }
+  bool is_new = false;
+  for (Candidate& single : unfused_candidates(base)) {
+    if (covered.contains(single.nodes[0]) || known.count({single.nodes, single.outputs}) != 0) continue;
+    result.push_back(std::move(single));
+    is_new = true;
+  }
+  return is_new ? result : std::vector<Candidate>{};
+}
+
+Choice choose_by_costs(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
+                       const Setting& setting, Columns& columns) {
+  const CompileOptions& options = setting.options;
   const bool by_model = !options.measure && bank.has_model();
   BankCosts costs(rewritten.graph, columns, bank, setting.device, by_model);
   ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
@@ -226,6 +251,29 @@ Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBa
   return choose_plan({&rewritten.graph, &rewritten.base, &setting.device, search, &costs, &contests,
                       setting.database, setting.strikes, candidates.greedy_groups, candidates.pruned},
                      columns);
+}
+
+}  // namespace
+
+Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
+              const Setting& setting, Columns& columns) {
+  const CompileOptions& options = setting.options;
+  if (options.strategy == Strategy::random) {
+    Choice choice = choose_at_random(rewritten.graph, columns, bank, options.random_seed);
+    choice.solved.pruned = candidates.pruned;
+    return choice;
+  }
+  Choice choice = choose_by_costs(rewritten, candidates, bank, setting, columns);
+  const bool of_groups = options.strategy == Strategy::greedy || is_large(rewritten.base);
+  if (choice.solved.solution.status != SolveStatus::infeasible || !of_groups) return choice;
+  std::vector<Candidate> others = with_single_primitives(rewritten.base, columns);
+  if (others.empty()) return choice;
+  const size_t count = others.size();
+  columns = make_columns(rewritten, std::move(others), count, setting);
+  choice = choose_by_costs(rewritten, candidates, bank, setting, columns);
+  choice.limits.push_back(
+      "refused groups: greedy made kernels that cannot be built; their primitives are kernels of their own");
+  return choice;
 }
 
 BuiltPlan make_plan(const PlanInputs& inputs, KernelBank& bank, const Setting& setting) {

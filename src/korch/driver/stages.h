@@ -59,6 +59,8 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
 Columns make_columns(const Rewritten& rewritten, std::vector<Candidate> candidates, size_t first_optional,
                      const Setting& setting);
 
+// Where refused kernels leave no plan, as of greedy's groups, `columns` are made anew: single primitives take
+// the place of what was refused.
 Choice choose(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
               const Setting& setting, Columns& columns);
 
