@@ -29,5 +29,23 @@ TEST(KernelBank, ResultsAreComparedToTheBit) {
   EXPECT_FALSE(bank.same_results(request("sum", 0), request("negative", 1)));
 }
 
+// The last row is read one element further than the buffer is long: nothing shows that this cannot happen.
+TEST(KernelBank, WhatCannotBeProvenIsRefused) {
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {40, 30}}, "x"), y = graph.add(Op::Exp, NoAttrs{}, {x});
+  graph.set_outputs({y}, {"y"});
+  const Device target = detect_device("native", 1);
+  const Candidate candidate = make_candidate(graph, {0}, {y});
+  const Implementation way = implementations(graph, candidate, target, Accuracy::standard).at(0);
+  KernelSpec spec = propose(graph, candidate, way, target, Checked::later).value();
+  EXPECT_TRUE(proven(spec, target));
+  for (tile::Buffer& buffer : spec.tiles->buffers)
+    if (buffer.role == tile::BufferRole::input) --buffer.elements;
+  const Result<Kernel> refused = proven(spec, target);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.refusal().reason, RefusalReason::unproven);
+  EXPECT_NE(refused.refusal().detail.find("reads"), std::string::npos) << refused.refusal().detail;
+}
+
 }  // namespace
 }  // namespace korch

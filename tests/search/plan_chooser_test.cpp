@@ -67,7 +67,7 @@ class MadeUpCosts : public CostSource {
     for (int column : columns) {
       ++built_;
       refusals.push_back(exists(column) ? std::nullopt
-                                        : std::optional(Refusal{RefusalReason::no_kernel_family, "made up"}));
+                                        : std::optional(Refusal{RefusalReason::unproven, "made up"}));
     }
     return refusals;
   }
@@ -303,6 +303,7 @@ TEST(PlanChooser, OnBoundsTakesWhatExists) {
   const Choice choice = search.choose({.measure = false});
   ASSERT_FALSE(choice.solved.solution.chosen.empty());
   EXPECT_TRUE(exists(search, choice.solved.solution.chosen));
+  EXPECT_GT(search.columns.refused[std::string(name(RefusalReason::unproven))], 0);
   EXPECT_EQ(choice.solved.measured, 0);
   EXPECT_FALSE(choice.solved.certified);
   EXPECT_EQ(search.contests.contests, 0);

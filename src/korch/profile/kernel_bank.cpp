@@ -49,11 +49,11 @@ const Result<Spec>& KernelBank::spec(const KernelRequest& request) {
 }
 
 // What the analysis of accesses cannot follow is no kernel; another covers its primitives.
-Result<Kernel> KernelBank::proven(const KernelSpec& spec) const {
+Result<Kernel> proven(const KernelSpec& spec, const Device& target) {
   if (const std::string fault = fault_in(spec); !fault.empty())
     return Refusal{RefusalReason::unproven, fault};
   try {
-    return spelled(spec, target_);
+    return spelled(spec, target);
   } catch (const tile::Unproven& unproven) {
     return Refusal{RefusalReason::unproven, unproven.what()};
   }
@@ -62,7 +62,7 @@ Result<Kernel> KernelBank::proven(const KernelSpec& spec) const {
 bool KernelBank::is_offered(const KernelRequest& request) {
   const Result<Spec>& offered = spec(request);
   if (!offered.ok() || strikes_ == nullptr) return offered.ok();
-  const Result<Kernel> kernel = proven(*offered.value());
+  const Result<Kernel> kernel = proven(*offered.value(), target_);
   return kernel.ok() && !strikes_->find(kernel.value());
 }
 
@@ -71,7 +71,7 @@ Hash KernelBank::object_key(const BuiltKernel& built) const {
 }
 
 Result<BuiltKernel> KernelBank::spell_one(const Spec& spec) {
-  const Result<Kernel> kernel = proven(*spec);
+  const Result<Kernel> kernel = proven(*spec, target_);
   if (!kernel) return kernel.refusal();
   BuiltKernel built{spec, kernel.value(), {}, {}};
   if (strikes_ != nullptr)

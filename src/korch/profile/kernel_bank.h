@@ -39,6 +39,9 @@ struct BuiltKernel {
   std::optional<Cost> cost;  // once measured
 };
 
+// The kernel with its source, if its accesses are shown to stay inside of their buffers.
+Result<Kernel> proven(const KernelSpec& spec, const Device& target);
+
 class KernelBank {
  public:
   // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
@@ -90,8 +93,6 @@ class KernelBank {
  private:
   int threads() const;  // that propose and spell kernels
   Result<Spec> propose_one(const KernelRequest& request);
-  // Spelled, if its accesses are shown to stay inside of their buffers.
-  Result<Kernel> proven(const KernelSpec& spec) const;
   // Without its object, unless the database has it.
   Result<BuiltKernel> spell_one(const Spec& spec);
   void compile(std::vector<std::optional<Result<BuiltKernel>>>& kernels);
