@@ -241,12 +241,14 @@ def judge(korch, path):
     result = {"extents": extents}
     result["fixed"], result["fixed_cpu_s"] = attempt(korch, network, extents, extents, [extents])
     if extents:
-        most = {name: 2 * extent for name, extent in extents.items()}
-        least = dict(extents)
-        for name, extent in extents.items():  # as short as half of it, where ONNX Runtime takes that
+        least, most = dict(extents), dict(extents)
+        for name, extent in extents.items():  # half and twice as long, where ONNX Runtime takes that
             if network.runs({**least, name: max(extent // 2, 1)}):
                 least[name] = max(extent // 2, 1)
-        others = [e for e in (most, {name: extent + extent // 2 for name, extent in extents.items()}) if network.runs(e)]
+            if network.runs({**most, name: 2 * extent}):
+                most[name] = 2 * extent
+        middle = {name: extent if most[name] == extent else extent + extent // 2 for name, extent in extents.items()}
+        others = [most] + [middle] * network.runs(middle)
         result["range"], result["range_cpu_s"] = attempt(korch, network, least, most, [extents] + others)
         if "begins higher" in result["range"]:  # as korch says
             result["range"], result["range_cpu_s"] = attempt(korch, network, extents, most, [extents] + others)

@@ -136,6 +136,37 @@ TEST(Tolerated, ABranchThatDoesNotFitIsAnErrorWhereItIsTaken) {
   expect_refused(choice_of_shapes({4, 2}, {5, 2}), ErrorKind::invalid, {"\"choice\"", "neither branch fits"});
 }
 
+// Reflecting three elements needs four, and the range begins with one.
+TEST(Tolerated, ABranchThatTheLeastExtentDoesNotFitIsAnErrorWhereItIsTaken) {
+  const auto choice = [](bool both) {
+    ModelBuilder b(21);
+    b.input("c", {}, 9).input("x", {-1}, 1, {"n"}).output("y");
+    b.ints("pads", {0, 3});
+    b.ints("none", {0, 0});
+    onnx::proto::NodeProto& node = b.node("If", {"c"}, {"y"}, "choice");
+    for (const char* branch : {"then_branch", "else_branch"}) {
+      auto& body = body_of(node, branch);
+      add(body, "Pad", {"x", both || branch[0] == 't' ? "pads" : "none"}, "t");
+      set_attribute(*body.mutable_node(body.node_size() - 1), "mode", std::string("reflect"));
+      add_outputs(body, {"t"});
+    }
+    return b;
+  };
+  ImportOptions options;
+  options.shapes["n"] = {4};
+  options.least_shapes["n"] = {1};
+  const Tolerated read = import_with_warnings(choice(false), options);
+  expect_warning(read, {"\"choice\"", "then branch", "as short as 1, not 4", "begins higher"});
+  const auto run = [&](bool then) {
+    return interpret(read.graph, {HostTensor::of<bool>(DType::bool_, {}, {then}), f32({4}, {1, 2, 3, 4}),
+                                  HostTensor::of<int64_t>(DType::i64, {}, {4})})[0];
+  };
+  EXPECT_EQ(element_as_double(run(false), 3), 4);
+  expect_error([&] { run(true); }, ErrorKind::invalid, {"\"choice\"", "out of range"});
+  expect_refused(choice(true), ErrorKind::usage, {"\"choice\"", "neither branch fits", "begins higher"},
+                 options);
+}
+
 // A condition on extents alone is known where all extents of a range agree.
 TEST(Tolerated, ConditionsOnARange) {
   ModelBuilder b(21);

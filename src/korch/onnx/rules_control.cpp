@@ -73,7 +73,8 @@ struct Branch {
   std::string label;
   Results read, results = {};
   bool is_large = false;
-  std::string misfit = {};  // what does not fit together in it
+  std::string misfit = {};  // what does not fit together in it, or not into the least extents of a range
+  ErrorKind kind = ErrorKind::invalid;  // of the misfit
 };
 
 Branch imported(NodeImport& n, const char* attribute, const char* label) {
@@ -85,8 +86,9 @@ Branch imported(NodeImport& n, const char* attribute, const char* label) {
       return x;
     });
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::invalid) throw;
+    if (error.kind() != ErrorKind::invalid && error.kind() != ErrorKind::usage) throw;
     branch.misfit = error.what();
+    branch.kind = error.kind();
   }
   branch.is_large = n.emitted_work() - before > kLargeBranch;
   return branch;
@@ -130,7 +132,8 @@ Results if_else(NodeImport& n) {
   if (condition->dtype() != DType::bool_ || element_count(condition->shape()) != 1)
     n.invalid("the condition is not one bool");
   const Branch yes = imported(n, "then_branch", "then"), no = imported(n, "else_branch", "else");
-  if (!yes.misfit.empty() && !no.misfit.empty()) n.invalid("neither branch fits: " + yes.misfit);
+  if (!yes.misfit.empty() && !no.misfit.empty())
+    throw Error(yes.kind, fmt::format("neither branch fits: {}; {}", yes.misfit, no.misfit));
   if (!no.misfit.empty()) return only_fitting(n, condition, true, yes, no);
   if (!yes.misfit.empty()) return only_fitting(n, condition, false, no, yes);
   if (yes.results.size() != no.results.size()) n.invalid("its branches have different numbers of outputs");
