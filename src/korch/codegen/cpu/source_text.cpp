@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <functional>
-
 #include "korch/base/error.h"
+#include "korch/codegen/cpu/lane_text.h"
 #include "korch/codegen/cpu/math_text.h"
 #include "korch/codegen/cpu/rank_text.h"
 #include "korch/codegen/cpu/replace_all.h"
@@ -241,13 +240,6 @@ std::string types_of_width(int lanes) {
   return text;
 }
 
-template <class Lane>
-std::string lane_list(int lanes, const Lane& lane) {
-  std::string text;
-  for (int l = 0; l < lanes; ++l) text += fmt::format("{}{}", l == 0 ? "" : ", ", lane(l));
-  return text;
-}
-
 std::string functions_of_width(int lanes) {
   const std::string mask = type_name(DType::bool_, lanes);
   std::string text;
@@ -287,7 +279,7 @@ static inline $F fn_copysign($F a, $F b) { return __builtin_elementwise_copysign
 )";
   text +=
       fmt::format("static inline {0} lanes_below_{0}(int n) {{ return ({0}){{{1}}} < (({0}){{}} + n); }}\n",
-                  mask, lane_list(lanes, [](int l) { return l; }));
+                  mask, lane_numbers(lanes, [](int l) { return l; }));
   text +=
       replace_all(replace_all(replace_all(replace_all(common, "$M", mask), "$B", type_name(DType::u8, lanes)),
                               "$F", type_name(DType::f32, lanes)),
@@ -314,99 +306,6 @@ template <> inline void store_first<f32x8, float>(float* p, f32x8 v, int n) {
 }
 )";
   return {};
-}
-
-std::string shuffle(const std::string& to, const std::string& a, const std::string& b, int lanes,
-                    const std::function<int(int)>& lane) {
-  return fmt::format("  V {} = __builtin_shufflevector({}, {}, {});\n", to, a, b, lane_list(lanes, lane));
-}
-
-// r[j] lane l = p[l * stride + j] for j < rows, l < columns: a block of `lanes` x `lanes`, transposed in
-// registers. First 4 x 4 blocks inside the 128-bit parts (shuffles that stay inside them are the cheap ones),
-// then the parts.
-std::string transposed_load(int lanes) {
-  std::string body;
-  const int parts = lanes / 4;
-  for (int g = 0; g < parts; ++g) {
-    for (int pair : {0, 2}) {
-      const std::string a = fmt::format("v{}", 4 * g + pair), b = fmt::format("v{}", 4 * g + pair + 1);
-      for (int half : {0, 1})
-        body += shuffle(fmt::format("u{}_{}_{}", g, pair, half), a, b, lanes,
-                        [&](int l) { return l / 4 * 4 + 2 * half + l % 4 / 2 + (l % 2 == 0 ? 0 : lanes); });
-    }
-    for (int half : {0, 1})
-      for (int quarter : {0, 1})
-        body += shuffle(fmt::format("q{}_{}", g, 2 * half + quarter), fmt::format("u{}_0_{}", g, half),
-                        fmt::format("u{}_2_{}", g, half), lanes,
-                        [&](int l) { return l / 4 * 4 + 2 * quarter + l % 2 + (l % 4 < 2 ? 0 : lanes); });
-  }
-  auto part_shuffle = [&](const std::string& to, const std::string& a, const std::string& b, int odd) {
-    // The even or odd 128-bit parts of a, then of b.
-    return shuffle(to, a, b, lanes, [&](int l) {
-      const int part = l / 4, from_b = part >= parts / 2 ? 1 : 0;
-      return (2 * (part - from_b * parts / 2) + odd) * 4 + l % 4 + from_b * lanes;
-    });
-  };
-  for (int k = 0; k < 4; ++k) {
-    if (parts == 1) body += fmt::format("  r[{0}] = q0_{0};\n", k);
-    for (int odd : {0, 1}) {
-      if (parts == 2) {
-        body += part_shuffle(fmt::format("o{}_{}", k, odd), fmt::format("q0_{}", k), fmt::format("q1_{}", k),
-                             odd);
-        body += fmt::format("  r[{}] = o{}_{};\n", 4 * odd + k, k, odd);
-      }
-      if (parts != 4) continue;
-      for (int pair : {0, 2})
-        body += part_shuffle(fmt::format("s{}_{}_{}", k, pair, odd), fmt::format("q{}_{}", pair, k),
-                             fmt::format("q{}_{}", pair + 1, k), odd);
-      for (int high : {0, 1}) {
-        body += part_shuffle(fmt::format("o{}_{}_{}", k, odd, high), fmt::format("s{}_0_{}", k, odd),
-                             fmt::format("s{}_2_{}", k, odd), high);
-        body += fmt::format("  r[{}] = o{}_{}_{};\n", 4 * (odd + 2 * high) + k, k, odd, high);
-      }
-    }
-  }
-  std::string whole, masked;
-  for (int l = 0; l < lanes; ++l) {
-    whole += fmt::format("    v{0} = load<V>(p + {0} * stride);\n", l);
-    masked += fmt::format("    v{0} = {0} < columns ? load_first<V>(p + {0} * stride, rows) : (V){{}};\n", l);
-  }
-  std::string names = "v0";
-  for (int l = 1; l < lanes; ++l) names += fmt::format(", v{}", l);
-  return fmt::format(
-      R"(__attribute__((always_inline)) static inline void load_transposed({0}* r, const float* p, int64_t stride, int rows, int columns) {{
-  typedef {0} V;
-  V {2};
-  if (rows == {1} && columns == {1}) {{
-{3}  }} else {{
-{4}  }}
-{5}}}
-)",
-      type_name(DType::f32, lanes), lanes, names, whole, masked, body);
-}
-
-// One value out of all lanes, by halves.
-std::string across(const std::string& name, const std::string& combine, int lanes) {
-  const std::string v = type_name(DType::f32, lanes);
-  std::string text = fmt::format("static inline float {}({} v) {{\n", name, v);
-  for (int step = lanes / 2; step >= 1; step /= 2)
-    text += fmt::format(
-        "  v = {};\n",
-        fmt::vformat(combine, fmt::make_format_args("v", fmt::format("__builtin_shufflevector(v, v, {})",
-                                                                     lane_list(lanes, [&](int l) {
-                                                                       return (l + step) % lanes;
-                                                                     })))));
-  return text + "  return v[0];\n}\n";
-}
-
-// Every second element by two whole loads; nothing beyond the last needed element is touched.
-std::string every_second_load(int lanes) {
-  return fmt::format(
-      "static inline {0} load_every_second(const float* p) {{\n  const {0} a = load<{0}>(p), b = load<{0}>(p "
-      "+ {1});\n"
-      "  return __builtin_shufflevector(a, b, {2});\n}}\n",
-      type_name(DType::f32, lanes), lanes - 1,
-      lane_list(lanes, [&](int l) { return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1; }));
 }
 
 std::string integer_conversion(DType from, int lanes) {
