@@ -86,6 +86,69 @@ TEST_F(BadRun, IndicesOutOfRange) {
   EXPECT_EQ(run("run " + path("m.so") + " --input at=" + path("at.npy")), 0) << err_;
 }
 
+TEST_F(BadRun, ANumberBeyondItsBound) {
+  ModelBuilder b(21);
+  b.input("x", {1}).output("y");
+  b.initializer("zero", HostTensor::of<int64_t>(DType::i64, {}, {0}));
+  b.initializer("one", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  set_attribute(b.node("ReduceMax", {"x"}, {"most"}), "keepdims", 0);
+  set_attribute(b.node("Cast", {"most"}, {"length"}), "to", 7);
+  b.node("Range", {"zero", "length", "one"}, {"y"});
+  write_model("range.onnx", b);
+  ASSERT_EQ(compile("range.onnx", "--no-verify --bound length=4"), 0) << err_;
+  for (const float length : {5.0f, -1.0f}) {
+    write_npy(path("x.npy"), HostTensor::of<float>(DType::f32, {1}, {length}));
+    expect_input_refused("x=" + path("x.npy"), 3, {"'length' is more than the bound of 4"});
+    EXPECT_EQ(err_.find("gather"), std::string::npos) << err_;
+  }
+  write_npy(path("x.npy"), HostTensor::of<float>(DType::f32, {1}, {4}));
+  EXPECT_EQ(run("run " + path("m.so") + " --input x=" + path("x.npy")), 0) << err_;
+}
+
+TEST_F(BadRun, ABranchThatDoesNotFit) {
+  ModelBuilder yes, no, b(17);
+  yes.output("relu").node("Relu", {"x"}, {"relu"});
+  no.output("sum").node("Add", {"x", "wide"}, {"sum"}, "too wide");
+  b.input("x", {2, 5}).input("flag", {}, 9).output("y");
+  b.floats("wide", {2, 7}, std::vector<float>(14, 1));
+  auto& node = b.node("If", {"flag"}, {"y"}, "which");
+  for (const auto& [name, branch] : {std::pair("then_branch", &yes), std::pair("else_branch", &no)}) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(onnx::proto::AttributeProto::GRAPH);
+    *attribute->mutable_g() = branch->model.graph();
+  }
+  write_model("if.onnx", b);
+  ASSERT_EQ(compile("if.onnx", "--no-verify"), 0) << err_;
+  write_npy(path("flag.npy"), HostTensor(TensorType{DType::bool_, {}}));
+  expect_input_refused("flag=" + path("flag.npy"), 3, {"\"which\" takes its else branch", "too wide"});
+  EXPECT_EQ(err_.find("gather"), std::string::npos) << err_;
+}
+
+TEST_F(BadRun, ExtentsWithWhichTheNetworkDoesNotFitTogether) {
+  ModelBuilder b(13);
+  b.input("x", {-1, 5}, 1, {"n"}).output("y").node("Split", {"x"}, {"y", "z"}, "halves");
+  write_model("halves.onnx", b);
+  ASSERT_EQ(compile("halves.onnx", "--shape n=1..9"), 0) << err_;
+  write_npy(path("x.npy"), HostTensor(TensorType{DType::f32, {3, 5}}));
+  expect_input_refused("x=" + path("x.npy"), 3, {"n is 3", "fits together only where it is 2, 4, 6, 8"});
+  write_npy(path("x.npy"), HostTensor(TensorType{DType::f32, {6, 5}}));
+  EXPECT_EQ(run("run " + path("m.so") + " --input x=" + path("x.npy")), 0) << err_;
+  EXPECT_EQ(run("bench " + path("m.so") + " --rounds 5"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("halves.onnx") + " " + path("m.so")), 0) << err_;
+  // Of several dimensions.
+  ModelBuilder two(13);
+  two.input("x", {2, -1}, 1, {"", "n"}).input("z", {-1}, 1, {"m"}).output("y");
+  two.node("Shape", {"z"}, {"k"});
+  two.node("TopK", {"x", "k"}, {"y", "at"}, "some");
+  write_model("some.onnx", two);
+  ASSERT_EQ(compile("some.onnx", "--shape n=1..8 --shape m=1..8"), 0) << err_;
+  write_npy(path("x.npy"), HostTensor(TensorType{DType::f32, {2, 3}}));
+  write_npy(path("z.npy"), HostTensor(TensorType{DType::f32, {5}}));
+  expect_input_refused("x=" + path("x.npy") + " --input z=" + path("z.npy"), 3,
+                       {"node \"some\"", "needs more elements than there are"});
+}
+
 TEST_F(BadRun, ShapesThatTheModelLeavesOpenAreTheExecutables) {
   ModelBuilder open;
   open.input("x", {-1, 5}, 1, {"n"}).output("y").node("Exp", {"x"}, {"y"});

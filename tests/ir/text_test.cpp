@@ -133,6 +133,22 @@ TEST(Text, OpenDimensionsThatFollowOthers) {
   EXPECT_THROW(verify(g, GraphForm::imported), Error);
 }
 
+TEST(Text, OpenDimensionsOfWhichSomeExtentsFit) {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {9}}, "x"), n = g.add_input({DType::i64, {}}, "n");
+  g.set_outputs({g.add(Op::Abs, NoAttrs{}, {x}), n}, {"y", "n"}, {{0, 0}});
+  g.set_open_dimensions({{"n", 1, 9, {{0, 0}}, {}, {{1, 1, 1}, {2, 8, 2}}}});
+  verify(g, GraphForm::imported);
+  EXPECT_NE(print(g).find("open 1 9 of 0 0 fits 1 1 1, 2 8 2"), std::string::npos) << print(g);
+  const Graph again = parse_graph(print(g));
+  EXPECT_EQ(print(again), print(g));
+  EXPECT_EQ(again.open_dimensions(), g.open_dimensions());
+  for (const ExtentSteps& wrong : {ExtentSteps{0, 4, 1}, ExtentSteps{2, 10, 1}, ExtentSteps{2, 8, 0}}) {
+    g.set_open_dimensions({{"n", 1, 9, {{0, 0}}, {}, {wrong}}});
+    EXPECT_THROW(verify(g, GraphForm::imported), Error);
+  }
+}
+
 TEST(Text, NamesMayLookLikeComments) {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {2}}, "//n");

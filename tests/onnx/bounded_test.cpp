@@ -470,7 +470,7 @@ TEST(Bounded, ByTheUsersWord) {
   }
   for (float length : {5.0f, -1.0f})
     expect_error([&] { interpret(graph, {f32({1}, {length})}); }, ErrorKind::invalid,
-                 {"length within its bound of 4", "out of range"});
+                 {"'length' is more than the bound of 4"});
   options.value_bounds["most"] = 4;
   expect_refused(b, ErrorKind::usage, {"\"most\"", "no integer"}, options);
   options.value_bounds = {{"length", 4}, {"nowhere", 4}};

@@ -131,7 +131,7 @@ TEST(Tolerated, ABranchThatDoesNotFitIsAnErrorWhereItIsTaken) {
         [&] {
           interpret(read.graph, {x, other});
         },
-        ErrorKind::invalid, {"\"choice\"", "out of range"});
+        ErrorKind::invalid, {"\"choice\" takes its", "does not fit the shapes", "[4x2]"});
   }
   expect_refused(choice_of_shapes({4, 2}, {5, 2}), ErrorKind::invalid, {"\"choice\"", "neither branch fits"});
 }

@@ -35,6 +35,12 @@ struct Tables {
     model.extent_count = 1;
     model.extent_rules = &rule;
     model.extent_rule_count = 1;
+    model.fitting = &fitting;
+    model.fitting_count = 1;
+    fitting.steps = &extent_steps;
+    fitting.count = 1;
+    fitting.text = rule_text;
+    steps[1].refusal = text;
     rule.factors = numbers;
     rule.text = rule_text;
     shape_plan.bounds = numbers;
@@ -85,6 +91,8 @@ struct Tables {
   ShapePlan shape_plan;
   OutputExtent extent{0, 1};
   ExtentRule rule;
+  FittingExtents fitting;
+  ExtentSteps extent_steps{2, 8, 2};
   Ref<int64_t> output_dims;
   Step steps[kSteps], other;
   VariantTable variants;
@@ -116,7 +124,8 @@ class Copy {
   bool leads_inside() const {
     const Model& m = model();
     bool all = has(m.shape_plans, m.shape_plan_count) && has(m.output_ranks, m.output_count) &&
-               has(m.extents, m.extent_count) && has(m.extent_rules, m.extent_rule_count);
+               has(m.extents, m.extent_count) && has(m.extent_rules, m.extent_rule_count) &&
+               has(m.fitting, m.fitting_count);
     for (uint32_t v = 0; all && v < m.shape_plan_count; ++v) {
       const Program& program = m.shape_plans[v].program;
       all = has(m.shape_plans[v].bounds, m.dimension_count) && has(program.steps, program.step_count);
@@ -189,6 +198,11 @@ TEST(ModelFault, WhatIsWrongIsNamed) {
   leads("outputs that lead", [](Tables& t) { t.model.output_count = 1u << 31; });
   leads("extents that lead", [](Tables& t) { t.extent.axis = 2; });
   leads("extents that lead", [](Tables& t) { t.rule.dimension = 1; });
+  leads("extents that lead", [](Tables& t) { t.fitting.dimension = 1; });
+  leads("extents that lead", [](Tables& t) { t.fitting.count = 2000; });
+  leads("extents that lead", [](Tables& t) { t.fitting.text = nullptr; });
+  leads("extents that lead", [](Tables& t) { t.extent_steps.step = 0; });
+  leads("extents that lead", [](Tables& t) { t.extent_steps.first = -1; });
   leads("steps that lead", [](Tables& t) { t.shape_plan.program.step_count = 1u << 30; });
   leads("a step that jumps", [](Tables& t) { t.steps[2].jump = -3; });
   leads("a step that jumps", [](Tables& t) { t.steps[0].jump = kSteps + 1; });

@@ -81,11 +81,10 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
     const auto known = least.find(dimension.name);
     middle.push_back(((known != least.end() ? known->second : dimension.least) + dimension.most) / 2);
   }
+  middle = fitting_extents(plan.dimensions, middle);
   for (size_t d = 0; d < middle.size(); ++d) {
-    const OpenDimension& dimension = plan.dimensions[d];
-    const int64_t extent = dimension.sum ? dimension.sum->of(middle) : middle[d];
-    options.extents[dimension.name] = extent;
-    remembered += fmt::format(" {}", extent);
+    options.extents[plan.dimensions[d].name] = middle[d];
+    remembered += fmt::format(" {}", middle[d]);
   }
   const Hash key = hash_text(remembered);
   std::vector<ScheduleRun>& runs = plan.report.schedules;

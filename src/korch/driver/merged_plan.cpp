@@ -133,7 +133,7 @@ std::vector<int64_t> levels_of(const OpenDimension& dimension) {
   std::vector<int64_t> levels = {dimension.most};
   if (dimension.sum) return levels;  // it follows the others
   for (int64_t half = dimension.most / 2; half > 0; half /= 2) {
-    const int64_t level = (half + step - 1) / step * step;
+    const int64_t level = fitting_up_to(dimension, (half + step - 1) / step * step);
     if (half < least && level != dimension.least) break;
     if (level < levels.back()) levels.push_back(level);
   }
@@ -204,8 +204,11 @@ std::vector<PlanBounds> plan_bounds(const std::vector<OpenDimension>& dimensions
     std::vector<int64_t> bounds;
     for (size_t d = 0; d < dimensions.size(); ++d) bounds.push_back(levels[d][static_cast<size_t>(plan[d])]);
     result.emplace_back();
-    for (size_t d = 0; d < dimensions.size(); ++d)
-      result.back()[dimensions[d].name] = dimensions[d].sum ? dimensions[d].sum->of(bounds) : bounds[d];
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const auto& [name, least, most, axes, sum, fitting] = dimensions[d];
+      const bool is_smaller = sum && result.size() > 1;
+      result.back()[name] = is_smaller ? std::clamp(sum->of(bounds), least, most) : bounds[d];
+    }
   }
   return result;
 }

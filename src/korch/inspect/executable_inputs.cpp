@@ -72,9 +72,9 @@ void add_term(const std::vector<OpenDimension>& dimensions, const OpenDimension&
   known.emplace(term.name, extent);
 }
 
-// Extents that follow from those that are known, the others being at their bounds.
+// Extents that follow from those that are known, the others being the largest that fit.
 void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>& known) {
-  if (executable.dimensions().size() < 2) return;
+  if (executable.dimensions().empty()) return;
   const std::vector<OpenDimension> dimensions = plan_from_json(executable.info().plan_json).dimensions;
   for (const OpenDimension& dimension : dimensions) add_term(dimensions, dimension, known);
   std::vector<int64_t> extents;
@@ -82,8 +82,11 @@ void add_sums(const LoadedExecutable& executable, std::map<std::string, int64_t>
     const auto found = known.find(dimension.name);
     extents.push_back(found != known.end() ? found->second : dimension.most);
   }
-  for (const OpenDimension& dimension : dimensions)
-    if (dimension.sum) known.emplace(dimension.name, dimension.sum->of(extents));
+  const std::vector<int64_t> fitting = fitting_extents(dimensions, extents);
+  for (size_t d = 0; d < dimensions.size(); ++d)
+    if (!known.contains(dimensions[d].name)) extents[d] = fitting[d];
+  for (size_t d = 0; d < dimensions.size(); ++d)
+    known.emplace(dimensions[d].name, dimensions[d].sum ? dimensions[d].sum->of(extents) : extents[d]);
 }
 
 // Of .npy files, and of members of .npz files, each of which is read once.

@@ -127,8 +127,9 @@ std::string interface_text(const Plan& plan) {
   std::string text;
   for (const PlanIo& io : plan.inputs) text += fmt::format("input  {} {}\n", io.name, to_string(io.type));
   for (const OpenDimension& dimension : plan.dimensions)
-    text += fmt::format("open   {} is {} to {}, as each run says\n", dimension.name, dimension.least,
-                        dimension.most);
+    text += fmt::format("open   {} is {} to {}{}, as each run says\n", dimension.name, dimension.least,
+                        dimension.most,
+                        dimension.fitting.empty() ? "" : ", one of " + to_string(dimension.fitting));
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     text += fmt::format("output {} {}", plan.outputs[i].name, to_string(plan.outputs[i].type));
     for (const OutputExtent& extent : plan.extents)

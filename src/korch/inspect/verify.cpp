@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "korch/base/interrupt.h"
@@ -12,6 +13,7 @@
 #include "korch/inspect/open_shapes.h"
 #include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
+#include "korch/interp/known_values.h"
 #include "korch/package/loaded.h"
 #include "korch/plan/plan_json.h"
 
@@ -44,21 +46,32 @@ Deadline bisection_deadline(const Deadline& deadline) {
 // Of so many seeds one has open dimensions as large as they may be.
 constexpr uint64_t kSeedsPerBounds = 3;
 
-// Within the dimensions' bounds; where one is a sum, that of the others.
-std::vector<int64_t> random_extents(const Graph& graph, uint64_t seed) {
+// Whether a run with these extents ends with an error, whatever its data are.
+bool are_refused(const Graph& graph, const std::vector<int64_t>& extents) {
+  std::map<ValueId, int64_t> known;
+  for (size_t d = 0; d < extents.size(); ++d)
+    known.emplace(graph.inputs()[graph.inputs().size() - extents.size() + d], extents[d]);
+  return !extents.empty() && KnownValues(graph, known).are_refused();
+}
+
+// Within the dimensions' bounds, with which the network fits together.
+std::vector<int64_t> drawn_extents(const Graph& graph, uint64_t seed, bool at_bounds) {
   const size_t tensors = graph.inputs().size() - graph.open_dimensions().size();
-  std::vector<int64_t> drawn, extents;
+  std::vector<int64_t> drawn;
   for (const OpenDimension& open : graph.open_dimensions()) {
     std::mt19937_64 random(seed * 1000003 + tensors + drawn.size());
     const auto range = static_cast<uint64_t>(open.most - open.least + 1);
     const int64_t extent = open.least + static_cast<int64_t>(random() % range);
-    const bool at_bounds = seed % kSeedsPerBounds == VerifyOptions().seed;
     drawn.push_back(at_bounds ? open.most : extent);
   }
-  for (size_t d = 0; d < drawn.size(); ++d) {
-    const std::optional<ExtentSum>& sum = graph.open_dimensions()[d].sum;
-    extents.push_back(sum ? sum->of(drawn) : drawn[d]);
-  }
+  return fitting_extents(graph.open_dimensions(), drawn);
+}
+
+std::vector<int64_t> random_extents(const Graph& graph, uint64_t seed) {
+  constexpr uint64_t kMostDraws = 100, kNextDraw = 7919;  // a prime
+  std::vector<int64_t> extents = drawn_extents(graph, seed, seed % kSeedsPerBounds == VerifyOptions().seed);
+  for (uint64_t draw = 1; draw <= kMostDraws && are_refused(graph, extents); ++draw)
+    extents = drawn_extents(graph, seed + draw * kNextDraw, false);
   return extents;
 }
 

@@ -8,6 +8,7 @@
 #include "korch/interp/evaluate.h"
 #include "korch/interp/random_rounding.h"
 #include "korch/ir/loops.h"
+#include "korch/ir/refusal.h"
 
 namespace korch {
 
@@ -65,6 +66,7 @@ std::vector<HostTensor> evaluate_labelled(const Node& node, const std::string& l
     results = evaluator(node.op)(Evaluation{node, inputs, types, stop});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal || error.kind() == ErrorKind::interrupted) throw;
+    if (label.starts_with(kRefusal)) throw Error(error.kind(), label.substr(kRefusal.size()));
     throw Error(error.kind(), fmt::format("node \"{}\": {}: {}", label, name(node.op), error.what()));
   }
   KORCH_ASSERT(results.size() == types.size(), "one result per output");

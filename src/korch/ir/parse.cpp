@@ -269,6 +269,10 @@ class Parser : TextCursor {
         result.sum->terms.push_back({static_cast<int>(dimension), integer(word())});
       } while (accept(","));
     }
+    if (accept("fits ")) do {
+        const int64_t first = integer(word()), last = integer(word());
+        result.fitting.push_back({first, last, integer(word())});
+      } while (accept(","));
     return result;
   }
 

@@ -141,9 +141,15 @@ std::string open_text(const OpenDimension& dimension) {
   std::string text = fmt::format(" open {} {} of", dimension.least, dimension.most);
   for (const auto& [input, axis] : dimension.axes) text += fmt::format(" {} {},", input, axis);
   text.pop_back();
-  if (!dimension.sum) return text;
-  text += fmt::format(" sum {}", dimension.sum->plus);
-  for (const auto& [term, factor] : dimension.sum->terms) text += fmt::format(" {} {},", term, factor);
+  if (dimension.sum) {
+    text += fmt::format(" sum {}", dimension.sum->plus);
+    for (const auto& [term, factor] : dimension.sum->terms) text += fmt::format(" {} {},", term, factor);
+    text.pop_back();
+  }
+  if (dimension.fitting.empty()) return text;
+  text += " fits";
+  for (const auto& [first, last, step] : dimension.fitting)
+    text += fmt::format(" {} {} {},", first, last, step);
   text.pop_back();
   return text;
 }

@@ -89,6 +89,12 @@ void verify_open_dimensions(const Graph& graph) {
       require(axis >= 0 && axis < static_cast<int>(shape.size()), open[i], "there is no such axis");
       require(shape[static_cast<size_t>(axis)] == open[i].most, open[i], "a type states another bound");
     }
+    int64_t before = open[i].least - 1;
+    for (const auto& [first, last, step] : open[i].fitting) {
+      require(first > before && last >= first && last <= open[i].most && step >= 1, open[i],
+              "the extents that fit do not ascend within its bounds");
+      before = last;
+    }
     if (!open[i].sum) continue;
     require(!open[i].sum->terms.empty(), open[i], "its sum has no terms");
     for (const auto& [term, factor] : open[i].sum->terms) {

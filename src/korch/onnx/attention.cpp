@@ -84,7 +84,7 @@ Term split_heads(const Term& x, int64_t heads) {
   const int64_t size = x.extent(2) / heads;
   if (const Operand all = extent_of(x, 2)) {
     const Term each = Term(n, all) / static_cast<double>(heads);
-    n.builder().note_meeting(each * static_cast<double>(heads), all, n.origin(), each);
+    n.builder().note_meeting(each * static_cast<double>(heads), all, n.origin(), {each});
     each.operand()->upper = size;
     const Term split = regrouped(
         x, {{x.extent(0), extent_of(x, 0)}, {x.extent(1), extent_of(x, 1)}, {heads, nullptr}, {size, each}});

@@ -66,7 +66,8 @@ class Bounded : BoundsEmitter {
           const Operand extent = extent_of(a, axis);
           const bool is_known = extent_of(b, b->rank() - i) == nullptr;
           if (extent == nullptr || (is_known && other == 1)) continue;
-          builder_.note_meeting(extent, length(b, b->rank() - i), origin_);
+          builder_.note_meeting(extent, length(b, b->rank() - i), origin_, {},
+                                is_known ? ExtentRelation::equal_or_one : ExtentRelation::equal);
           if (is_known)
             a = of_known_extent(a, axis, other);
           else if (bound != other && std::min(bound, other) < 2)
@@ -354,6 +355,7 @@ class Bounded : BoundsEmitter {
 
   std::vector<Operand> gather_elements() {
     const Operand indices = indices_of(inputs_[1], x(), attrs<AxisAttrs>().axis);
+    note_rows(inputs_[1], attrs<AxisAttrs>().axis);
     return with({x(), indices}, indices->extents);
   }
 
@@ -388,6 +390,7 @@ class Bounded : BoundsEmitter {
   std::vector<Operand> scatter_elements() {
     const int64_t axis = attrs<AxisAttrs>().axis, bound = x()->shape()[axis];
     for (int64_t i = 0; i < x()->rank(); ++i) note_meeting(inputs_[1], i, inputs_[2], i);
+    note_rows(inputs_[1], axis);
     // One place more is for what goes nowhere, so that what is wrong goes behind it.
     Operand indices = placed_within(inputs_[1], length(x(), axis), integer(bound + 1));
     if (const Operand valid = within(inputs_[1], inputs_[1]->rank()))
@@ -522,7 +525,7 @@ class Bounded : BoundsEmitter {
     note_meeting(a, sum_a, b, sum_b);
     const int64_t rank = std::max(a->rank(), b->rank());
     for (int64_t i = 3; i <= std::min(a->rank(), b->rank()); ++i) {
-      note_meeting(a, a->rank() - i, b, b->rank() - i);
+      note_broadcast(a, a->rank() - i, b, b->rank() - i);
       meet_number(inputs[0], a->rank() - i, b, b->rank() - i);
       meet_number(inputs[1], b->rank() - i, a, a->rank() - i);
     }

@@ -37,8 +37,8 @@ std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Ope
                                                 const std::string& origin);
 
 // The integers, of which none is more than `most` or less than 0: where a run has others, it ends with an
-// error at `origin`.
-Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& origin);
+// error that says so by `name`.
+Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& name);
 
 // Derives the elements of small integer tensors that are made of extents: `outputs` are `op`'s of `inputs`.
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,

@@ -55,13 +55,29 @@ class BoundsEmitter {
     return extent != nullptr ? extent : integer(operand->shape()[static_cast<size_t>(axis)]);
   }
   // Where a run tells one of them, and none is broadcast.
-  void note_meeting(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b) {
+  void note_meeting(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b,
+                    ExtentRelation relation = ExtentRelation::equal) {
     const auto is_one = [&](const Operand& x, int64_t axis) {
       return extent_of(x, axis) == nullptr && x->shape()[static_cast<size_t>(axis)] == 1;
     };
     const bool told = extent_of(a, axis_a) != nullptr || extent_of(b, axis_b) != nullptr;
     if (told && !is_one(a, axis_a) && !is_one(b, axis_b))
-      builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_);
+      builder_.note_meeting(length(a, axis_a), length(b, axis_b), origin_, {}, relation);
+  }
+  // Likewise; beside a number the one that a run tells may be 1.
+  void note_broadcast(const Operand& a, int64_t axis_a, const Operand& b, int64_t axis_b) {
+    if (extent_of(a, axis_a) != nullptr && extent_of(b, axis_b) != nullptr)
+      note_meeting(a, axis_a, b, axis_b);
+    else if (extent_of(a, axis_a) != nullptr)
+      note_meeting(a, axis_a, b, axis_b, ExtentRelation::equal_or_one);
+    else
+      note_meeting(b, axis_b, a, axis_a, ExtentRelation::equal_or_one);
+  }
+  // Where indices are placed by their own positions on all axes but one.
+  void note_rows(const Operand& indices, int64_t axis) {
+    for (int64_t i = 0; i < x()->rank(); ++i)
+      if (i != axis && (extent_of(indices, i) != nullptr || extent_of(x(), i) != nullptr))
+        builder_.note_meeting(length(indices, i), length(x(), i), origin_, {}, ExtentRelation::at_most);
   }
   // To a lower bound of an extent that lies within it.
   Operand cut(const Operand& operand, int64_t axis, int64_t bound);

@@ -1,4 +1,6 @@
 // What small tensors of integers hold that were made of extents.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -226,14 +228,11 @@ std::optional<std::vector<Operand>> elements_of(GraphBuilder& builder, const Ope
   return result;
 }
 
-Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& origin) {
+Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, const std::string& name) {
   if (operand->constant) return operand;
+  const std::string origin = fmt::format("{} within its bound of {}", name, most);
   const auto emit = [&](Op op, Attrs attrs, const std::vector<Operand>& inputs) {
     return builder.emit(op, std::move(attrs), inputs, origin)[0];
-  };
-  const auto vector = [&](const std::vector<int64_t>& values) {
-    return builder.constant(
-        HostTensor::of<int64_t>(DType::i64, {static_cast<int64_t>(values.size())}, values), {origin});
   };
   const auto number = [&](int64_t value) {
     return builder.constant(HostTensor::of<int64_t>(DType::i64, {}, {value}), {origin});
@@ -241,11 +240,10 @@ Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, con
   const Operand x =
       operand->dtype() == DType::i64 ? operand : emit(Op::Cast, CastAttrs{DType::i64}, {operand});
   const Operand inside = emit(Op::Min, NoAttrs{}, {emit(Op::Max, NoAttrs{}, {x, number(0)}), number(most)});
-  // The first place of a table of two, or one behind it: runs check indices.
-  const Operand fits = emit(Op::Equal, NoAttrs{}, {x, inside});
-  const Operand place = emit(Op::Where, NoAttrs{}, {fits, number(0), number(2)});
-  const Operand sign = emit(Op::Gather, AxisAttrs{0}, {vector({1, 0}), place});
-  const Operand result = emit(Op::Mul, NoAttrs{}, {inside, sign});
+  const Operand one = builder.required(
+      emit(Op::Equal, NoAttrs{}, {x, inside}),
+      fmt::format("'{}' is more than the bound of {} that it was given, or negative", name, most), origin);
+  const Operand result = emit(Op::Mul, NoAttrs{}, {inside, one});
   return operand->dtype() == DType::i64 ? result : emit(Op::Cast, CastAttrs{operand->dtype()}, {result});
 }
 

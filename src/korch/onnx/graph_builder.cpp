@@ -8,6 +8,7 @@
 
 #include "korch/interp/interpreter.h"
 #include "korch/interp/work.h"
+#include "korch/ir/refusal.h"
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/equal_bounds.h"
 #include "korch/onnx/tensor_data.h"
@@ -102,7 +103,8 @@ std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Op
     const size_t noted = meeting_.size();
     std::vector<Operand> outputs = emit_bounded(*this, op, attrs, operands, origin);
     for (size_t i = noted; i < meeting_.size(); ++i)
-      if (meeting_[i].result == kNoId) meeting_[i].result = value(outputs[0]);
+      if (meeting_[i].results.empty())
+        for (const Operand& output : outputs) meeting_[i].results.push_back(value(output));
     return outputs;
   }
   const std::vector<Operand> outputs = emit_at_bounds(op, attrs, inputs, origin);
@@ -141,6 +143,17 @@ std::vector<Operand> GraphBuilder::emit_at_bounds(Op op, Attrs attrs, const std:
     outputs.push_back(std::move(operand));
   }
   return outputs;
+}
+
+Operand GraphBuilder::required(const Operand& condition, const std::string& what_is_wrong,
+                               const std::string& origin) {
+  const auto number = [&](int64_t value) {
+    return constant(HostTensor::of<int64_t>(DType::i64, {}, {value}), {origin});
+  };
+  // The first place of a table of two, or one behind it: runs check indices.
+  const Operand place = emit(Op::Where, NoAttrs{}, {condition, number(0), number(2)}, origin)[0],
+                table = constant(HostTensor::of<int64_t>(DType::i64, {2}, {1, 0}), {origin});
+  return emit(Op::Gather, AxisAttrs{0}, {table, place}, refusal_origin(what_is_wrong))[0];
 }
 
 Range GraphBuilder::range(const Operand& operand, int64_t index) {

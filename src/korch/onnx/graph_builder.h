@@ -92,12 +92,17 @@ class GraphBuilder {
   // An upper bound of how much one extent exceeds another, if one is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // Notes that the operator that is being emitted joins these two extents (meeting_extents.h).
-  // `result`: what is right then alone; null: what is emitted.
+  // `results`: what is right then alone; none: what is emitted.
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin,
-                    const Operand& result = nullptr) {
-    if (const ValueId x = value(a), y = value(b); x != y)
-      meeting_.push_back({x, y, origin, bodies_ == 0, result == nullptr ? kNoId : value(result)});
+                    const Results& results = {}, ExtentRelation relation = ExtentRelation::equal) {
+    const ValueId x = value(a), y = value(b);
+    if (x == y && relation != ExtentRelation::different) return;
+    meeting_.push_back({x, y, origin, bodies_ == 0, {}, relation});
+    for (const Operand& result : results) meeting_.back().results.push_back(value(result));
   }
+  // Ones, i64, one for each element of a condition of bools: a run in which one is false ends with an error
+  // that says what is wrong with it.
+  Operand required(const Operand& condition, const std::string& what_is_wrong, const std::string& origin);
   void warn(const std::string& text) { warnings_.push_back(text); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // While one lives, emitted operators belong to a body or a branch, which a run may leave out.

@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -72,10 +73,10 @@ class Importer {
     set_outputs();
     const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
     for (const std::string& text : builder_.warnings()) warn(text);
-    for (const std::string& text : extents_that_do_not_fit(builder_.graph(), meeting)) warn(text);
-    std::vector<std::string> unchecked;
-    builder_.graph().set_open_dimensions(with_sums(builder_.graph(), meeting, &unchecked));
-    for (const std::string& text : unchecked) warn(text);
+    FittingDimensions fitting = fitting_dimensions(builder_.graph(), meeting);
+    for (const std::string& text : fitting.warnings) warn(text);
+    if (!fitting.unchecked.empty()) check_in_runs(fitting.unchecked);
+    builder_.graph().set_open_dimensions(std::move(fitting.dimensions));
     builder_.graph().remove_dead_nodes();  // rules make every output
     Graph result = builder_.graph().compact();
     verify(result, GraphForm::imported);
@@ -274,7 +275,7 @@ class Importer {
       throw Error(ErrorKind::usage,
                   fmt::format("a bound is given for {}, which is no integer or vector of integers",
                               quoted_name(name)));
-    return at_most(builder_, operand, most, fmt::format("{} within its bound of {}", printable(name), most));
+    return at_most(builder_, operand, most, printable(name));
   }
 
   void require_bounds_used() const {
@@ -391,6 +392,70 @@ class Importer {
         names.push_back(fmt::format("{}:extent {}", names[i], axis));
       }
     builder_.graph().set_outputs(std::move(values), std::move(names), std::move(extents));
+  }
+
+  // What the extents of a run decide, and no dimension alone: where it is wrong, the run ends with an error.
+  // The smallest output waits for that.
+  void check_in_runs(const std::vector<MeetingExtents>& unchecked) {
+    Graph& graph = builder_.graph();
+    std::vector<ValueId> outputs = graph.outputs();
+    const auto size = [&](size_t i) { return graph.value(outputs[i]).type.bytes(); };
+    std::optional<size_t> smallest;
+    for (size_t i = 0; i + graph.extents().size() < outputs.size(); ++i)
+      if (!is_storage(graph.value(outputs[i]).type.dtype) && (!smallest || size(i) < size(*smallest)))
+        smallest = i;
+    if (!smallest)
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("extents of several dimensions meet at {}, and no output can wait for them",
+                              unchecked[0].origin));
+    const auto operand = [&](ValueId value) {
+      auto known = std::make_shared<OperandState>();
+      known->id = value;
+      known->type = graph.value(value).type;
+      return known;
+    };
+    Operand all;
+    std::set<std::tuple<ValueId, ValueId, ExtentRelation>> seen;
+    for (const MeetingExtents& pair : unchecked) {
+      if (!seen.insert({pair.a, pair.b, pair.relation}).second) continue;
+      const Operand one =
+          builder_.required(holds(pair.relation, operand(pair.a), operand(pair.b), pair.origin),
+                            what_is_wrong(pair), pair.origin);
+      all = all == nullptr ? one : builder_.emit(Op::Mul, NoAttrs{}, {all, one}, pair.origin)[0];
+    }
+    const std::string& origin = unchecked[0].origin;
+    const Operand zero =
+        builder_.constant(HostTensor(TensorType{graph.value(outputs[*smallest]).type.dtype, {}}));
+    const Operand is_right = builder_.emit(Op::Cast, CastAttrs{DType::bool_}, {all}, origin)[0];
+    outputs[*smallest] = builder_.value(
+        builder_.emit(Op::Where, NoAttrs{}, {is_right, operand(outputs[*smallest]), zero}, origin)[0]);
+    graph.set_outputs(outputs, graph.output_names(), graph.extents());
+  }
+
+  Operand holds(ExtentRelation relation, const Operand& a, const Operand& b, const std::string& origin) {
+    const auto emit = [&](Op op, const Operand& x, const Operand& y) {
+      return builder_.emit(op, NoAttrs{}, {x, y}, origin)[0];
+    };
+    switch (relation) {
+      case ExtentRelation::equal:
+        return emit(Op::Equal, a, b);
+      case ExtentRelation::equal_or_one: {
+        const Operand one = builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {1}));
+        return emit(Op::Or, emit(Op::Equal, a, b), emit(Op::Equal, a, one));
+      }
+      case ExtentRelation::at_most:
+        return emit(Op::LessOrEqual, a, b);
+      case ExtentRelation::different:
+        return builder_.emit(Op::Not, NoAttrs{}, {emit(Op::Equal, a, b)}, origin)[0];
+    }
+    return nullptr;
+  }
+
+  static std::string what_is_wrong(const MeetingExtents& pair) {
+    const char* wrong = "extents that it joins differ";
+    if (pair.relation == ExtentRelation::at_most) wrong = "it needs more elements than there are";
+    if (pair.relation == ExtentRelation::different) wrong = "an axis has extent 1, which would leave it out";
+    return fmt::format("node {}: {} with the extents of this run", quoted_name(pair.origin), wrong);
   }
 
   // An element type that the file says of an output must be the computed one: whoever reads the file relies

@@ -36,8 +36,8 @@ struct ImportOptions {
   std::map<std::string, Shape> least_shapes = {};
   // Of dimensions that are open then, by their names: the largest extents, instead of those of `shapes`.
   std::map<std::string, int64_t> bounds = {};
-  // The most that values of the model may be, by their names: integers of rank 0 or 1 that become extents. A run in which
-  // one is larger, or less than 0, ends with an error.
+  // The most that values of the model may be, by their names: integers of rank 0 or 1 that become extents. A
+  // run in which one is larger, or less than 0, ends with an error.
   std::map<std::string, int64_t> value_bounds = {};
   // Limits of folding: bytes added to a model in all, and work (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;

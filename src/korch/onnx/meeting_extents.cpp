@@ -10,14 +10,16 @@
 #include <set>
 #include <utility>
 
-#include "korch/interp/interpreter.h"
+#include "korch/base/error.h"
+#include "korch/interp/known_values.h"
 #include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
 namespace {
 
-constexpr int64_t kMostTried = 1024;   // extents of a dimension, the least first
-constexpr int64_t kMostElements = 64;  // of a tensor that an extent is made of
+constexpr int64_t kMostTried = 1024;    // extents of a dimension, the least first
+constexpr int64_t kMostListed = 65536;  // likewise where some of them do not fit
+constexpr int kMostDrawn = 256;         // extents of several dimensions
 
 // The inputs that a Value is made of.
 class Origins {
@@ -41,58 +43,6 @@ class Origins {
   const Graph& graph_;
   std::map<ValueId, std::set<ValueId>> known_;
 };
-
-// What Values are that are made of extents.
-class At {
- public:
-  At(const Graph& graph, const std::map<ValueId, int64_t>& extents) : graph_(graph) {
-    for (const auto& [input, extent] : extents)
-      known_.emplace(input, HostTensor::of<int64_t>(DType::i64, {}, {extent}));
-  }
-
-  // None where that takes more than a look.
-  std::optional<int64_t> number(ValueId value) {
-    const HostTensor* found = tensor(value);
-    return found == nullptr ? std::nullopt : std::optional(element_as_int(*found, 0));
-  }
-
- private:
-  const HostTensor* tensor(ValueId value) {
-    if (const auto known = known_.find(value); known != known_.end()) return &known->second;
-    const std::vector<NodeId>& producers = graph_.value(value).producers;
-    if (producers.empty()) return nullptr;
-    const Node& node = graph_.node(producers[0]);
-    std::vector<TensorType> types;
-    for (const ValueId output : node.outputs) {
-      types.push_back(graph_.value(output).type);
-      if (types.back().elements() > kMostElements) return nullptr;
-    }
-    std::vector<HostTensor> inputs;
-    for (const ValueId input : node.inputs) {
-      const HostTensor* operand = tensor(input);
-      if (operand == nullptr) return nullptr;
-      inputs.push_back(*operand);
-    }
-    std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native);
-    for (size_t i = 0; i < results.size(); ++i) known_.emplace(node.outputs[i], std::move(results[i]));
-    return &known_.at(value);
-  }
-
-  const Graph& graph_;
-  std::map<ValueId, HostTensor> known_;
-};
-
-std::string sentence(const OpenDimension& dimension, const std::vector<int64_t>& fitting,
-                     const std::string& example) {
-  constexpr size_t kNamed = 4;
-  const std::vector<int64_t> first(fitting.begin(), fitting.begin() + std::min(fitting.size(), kNamed));
-  const std::string list = fitting.empty() ? "for none of its extents"
-                                           : fmt::format("for {}{}", fmt::join(first, ", "),
-                                                         fitting.size() > kNamed ? ", ..." : "");
-  return fmt::format(
-      "the network fits together {} of {}, not for all of {}..{}: {}; what other runs give means nothing",
-      list, quoted_name(dimension.name), dimension.least, dimension.most, example);
-}
 
 // plus + the sum of factors * extents; an extent per open dimension.
 struct Linear {
@@ -129,7 +79,6 @@ class Equations {
       if (solve_for(d, *difference)) return;
   }
 
-  // Whose ranges are those of their sums.
   std::vector<OpenDimension> take(std::vector<std::string>* warnings) {
     std::vector<std::string> names;
     std::vector<int64_t> leasts, mosts;
@@ -138,16 +87,16 @@ class Equations {
       leasts.push_back(dimension.least);
       mosts.push_back(dimension.most);
     }
-    for (OpenDimension& dimension : open_) {
+    for (const OpenDimension& dimension : open_) {
       if (!dimension.sum) continue;
       const int64_t least = dimension.sum->of(leasts), most = dimension.sum->of(mosts);
       if (least == dimension.least && most == dimension.most) continue;
-      warnings->push_back(fmt::format(
-          "the network fits together only where {0} is {1}, {2}..{3}, but its range is {4}..{5}: what runs "
-          "give in "
-          "which it is not means nothing, and none is refused (--shape {0}={2}..{3} has them refused)",
-          dimension.name, to_string(*dimension.sum, names), least, most, dimension.least, dimension.most));
-      dimension.sum.reset();
+      warnings->push_back(
+          fmt::format("the network fits together only where {0} is {1}, {2}..{3}, but its range is {4}..{5}: "
+                      "runs in which it "
+                      "is not are refused",
+                      quoted_name(dimension.name), to_string(*dimension.sum, names), least, most,
+                      dimension.least, dimension.most));
     }
     return std::move(open_);
   }
@@ -157,7 +106,7 @@ class Equations {
                                        const std::vector<int64_t>& extents) const {
     std::map<ValueId, int64_t> known;
     for (size_t d = 0; d < extents.size(); ++d) known.emplace(inputs_[d], extents[d]);
-    At at(graph_, known);
+    KnownValues at(graph_, known);
     const auto a = at.number(pair.a), b = at.number(pair.b);
     return a && b ? std::optional(*a - *b) : std::nullopt;
   }
@@ -223,66 +172,163 @@ class Equations {
   std::vector<ValueId> inputs_;  // the extent of each
 };
 
+bool holds(ExtentRelation relation, int64_t a, int64_t b) {
+  switch (relation) {
+    case ExtentRelation::equal:
+      return a == b;
+    case ExtentRelation::equal_or_one:
+      return a == b || a == 1;
+    case ExtentRelation::at_most:
+      return a <= b;
+    case ExtentRelation::different:
+      return a != b;
+  }
+  return true;
+}
+
+class Fitting {
+ public:
+  Fitting(const Graph& graph, const std::vector<MeetingExtents>& meeting)
+      : graph_(graph), origins_(graph), open_(graph.open_dimensions()) {
+    for (size_t d = 0; d < open_.size(); ++d)
+      inputs_.push_back(graph.inputs()[graph.inputs().size() - open_.size() + d]);
+    const std::set<ValueId> extents(inputs_.begin(), inputs_.end());
+    for (const MeetingExtents& pair : meeting) {
+      std::set<ValueId> both = origins_.of(pair.a);
+      both.insert(origins_.of(pair.b).begin(), origins_.of(pair.b).end());
+      if (!std::includes(extents.begin(), extents.end(), both.begin(), both.end())) continue;
+      if (both.size() == 1)
+        of_one_[*both.begin()].push_back(&pair);
+      else if (both.size() > 1 && pair.in_every_run)
+        of_several_.push_back(&pair);
+    }
+  }
+
+  FittingDimensions run() {
+    Equations equations(graph_);
+    for (const MeetingExtents* pair : of_several_)
+      if (pair->relation == ExtentRelation::equal || pair->relation == ExtentRelation::equal_or_one)
+        equations.add(*pair);
+    result_.dimensions = open_ = equations.take(&result_.warnings);
+    for (size_t d = 0; d < open_.size(); ++d) list_fitting(d);
+    for (OpenDimension& whole : open_) pass_on(whole);
+    result_.dimensions = open_;
+    for (const MeetingExtents* pair : of_several_)
+      if (!fits_wherever_tried(*pair)) result_.unchecked.push_back(*pair);
+    return std::move(result_);
+  }
+
+ private:
+  struct Tried {
+    std::vector<int64_t> fitting;
+    std::string example;  // of what does not; empty: all fit
+  };
+
+  Tried tried(size_t d, const std::vector<const MeetingExtents*>& pairs, int64_t most) const {
+    Tried result;
+    for (int64_t e = open_[d].least; e <= std::min(open_[d].most, most); ++e) {
+      KnownValues at(graph_, {{inputs_[d], e}});
+      bool fits = true;
+      for (const MeetingExtents* pair : pairs) {
+        const auto a = at.number(pair->a), b = at.number(pair->b);
+        if (!a || !b || holds(pair->relation, *a, *b)) continue;
+        fits = false;
+        if (result.example.empty())
+          result.example = fmt::format("of {}, {} and {} meet at {}", e, *a, *b, pair->origin);
+      }
+      if (fits) result.fitting.push_back(e);
+    }
+    return result;
+  }
+
+  void list_fitting(size_t d) {
+    OpenDimension& dimension = open_[d];
+    std::vector<const MeetingExtents*> pairs, left_out;
+    for (const MeetingExtents* pair : of_one_[inputs_[d]])
+      (pair->in_every_run ? pairs : left_out).push_back(pair);
+    if (const Tried some = tried(d, left_out, dimension.least + kMostTried); !some.example.empty())
+      result_.warnings.push_back(
+          fmt::format("a part of the network that a run may leave out {}",
+                      sentence(dimension, some, "what other runs give means nothing")));
+    if (tried(d, pairs, dimension.least + kMostTried).example.empty()) return;
+    const Tried all = tried(d, pairs, dimension.least + kMostListed);
+    if (all.fitting.empty())
+      throw Error(ErrorKind::invalid,
+                  fmt::format("the network {}", sentence(dimension, all, "no run would be right")));
+    dimension.fitting = as_steps(all.fitting);
+    result_.warnings.push_back("the network " + sentence(dimension, all, "other runs are refused"));
+  }
+
+  static std::string sentence(const OpenDimension& dimension, const Tried& tried, const char* so) {
+    return fmt::format(
+        "fits together {} of {}, not for all of {}..{}: {}; {}",
+        tried.fitting.empty() ? "for none of the extents" : "for " + to_string(as_steps(tried.fitting)),
+        quoted_name(dimension.name), dimension.least, dimension.most, tried.example, so);
+  }
+
+  // To the one extent that a sum is of, so that whoever chooses that one first finds a sum that fits.
+  void pass_on(const OpenDimension& whole) {
+    if (!whole.sum || whole.sum->terms.size() != 1) return;
+    const auto [term, factor] = whole.sum->terms[0];
+    OpenDimension& part = open_[static_cast<size_t>(term)];
+    std::vector<int64_t> fitting;
+    for (int64_t e = part.least; e <= std::min(part.most, part.least + kMostListed); ++e)
+      if (fits(part, e) && fits(whole, factor * e + whole.sum->plus)) fitting.push_back(e);
+    if (fitting.empty())
+      throw Error(ErrorKind::invalid,
+                  fmt::format("the network fits together for no extents: {} of {}..{} and {} of {}..{}",
+                              quoted_name(part.name), part.least, part.most, quoted_name(whole.name),
+                              whole.least, whole.most));
+    const std::vector<ExtentSteps> steps = as_steps(fitting);
+    if (steps != std::vector<ExtentSteps>{{part.least, part.most, 1}}) part.fitting = steps;
+  }
+
+  bool fits_wherever_tried(const MeetingExtents& pair) const {
+    std::mt19937_64 random(1);
+    for (int i = 0; i < kMostDrawn; ++i) {
+      std::vector<int64_t> extents;
+      for (const OpenDimension& dimension : open_) {
+        const auto range = static_cast<uint64_t>(dimension.most - dimension.least + 1);
+        extents.push_back(i == 0   ? dimension.most
+                          : i == 1 ? dimension.least
+                                   : dimension.least + static_cast<int64_t>(random() % range));
+      }
+      extents = fitting_extents(open_, extents);
+      std::map<ValueId, int64_t> known;
+      for (size_t d = 0; d < extents.size(); ++d) known.emplace(inputs_[d], extents[d]);
+      KnownValues at(graph_, known);
+      const auto a = at.number(pair.a), b = at.number(pair.b);
+      if (!a || !b) return true;
+      if (!holds(pair.relation, *a, *b)) return false;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  Origins origins_;
+  std::vector<OpenDimension> open_;
+  std::vector<ValueId> inputs_;  // the extent of each
+  std::map<ValueId, std::vector<const MeetingExtents*>> of_one_;
+  std::vector<const MeetingExtents*> of_several_;
+  FittingDimensions result_;
+};
+
 }  // namespace
 
 std::vector<MeetingExtents> needed(const Graph& graph, const std::vector<MeetingExtents>& meeting) {
   const std::vector<bool> reaching = graph.nodes_that_reach_outputs();
+  const auto is_needed = [&](ValueId value) {
+    const std::vector<NodeId>& producers = graph.value(value).producers;
+    return std::any_of(producers.begin(), producers.end(), [&](NodeId node) { return reaching[node]; });
+  };
   std::vector<MeetingExtents> result;
-  for (const MeetingExtents& pair : meeting) {
-    const std::vector<NodeId>& producers = graph.value(pair.result).producers;
-    if (std::any_of(producers.begin(), producers.end(), [&](NodeId node) { return reaching[node]; }))
-      result.push_back(pair);
-  }
+  for (const MeetingExtents& pair : meeting)
+    if (std::any_of(pair.results.begin(), pair.results.end(), is_needed)) result.push_back(pair);
   return result;
 }
 
-std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
-                                     std::vector<std::string>* warnings) {
-  const std::vector<OpenDimension>& open = graph.open_dimensions();
-  const std::set<ValueId> extents(graph.inputs().end() - static_cast<std::ptrdiff_t>(open.size()),
-                                  graph.inputs().end());
-  Origins origins(graph);
-  Equations equations(graph);
-  for (const MeetingExtents& pair : meeting) {
-    if (!pair.in_every_run) continue;
-    std::set<ValueId> both = origins.of(pair.a);
-    both.insert(origins.of(pair.b).begin(), origins.of(pair.b).end());
-    if (both.size() > 1 && std::includes(extents.begin(), extents.end(), both.begin(), both.end()))
-      equations.add(pair);
-  }
-  return equations.take(warnings);
-}
-
-std::vector<std::string> extents_that_do_not_fit(const Graph& graph,
-                                                 const std::vector<MeetingExtents>& meeting) {
-  std::vector<std::string> result;
-  Origins origins(graph);
-  const std::vector<OpenDimension>& open = graph.open_dimensions();
-  for (size_t d = 0; d < open.size(); ++d) {
-    const ValueId input = graph.inputs()[graph.inputs().size() - open.size() + d];
-    std::vector<const MeetingExtents*> own;
-    for (const MeetingExtents& pair : meeting) {
-      std::set<ValueId> both = origins.of(pair.a);
-      both.insert(origins.of(pair.b).begin(), origins.of(pair.b).end());
-      if (both == std::set<ValueId>{input}) own.push_back(&pair);
-    }
-    if (own.empty()) continue;
-    std::vector<int64_t> fitting;
-    std::string example;
-    for (int64_t e = open[d].least; e <= std::min(open[d].most, open[d].least + kMostTried); ++e) {
-      At at(graph, {{input, e}});
-      bool fits = true;
-      for (const MeetingExtents* pair : own) {
-        const auto a = at.number(pair->a), b = at.number(pair->b);
-        if (!a || !b || *a == *b) continue;
-        fits = false;
-        if (example.empty()) example = fmt::format("of {}, {} and {} meet at {}", e, *a, *b, pair->origin);
-      }
-      if (fits) fitting.push_back(e);
-    }
-    if (!example.empty()) result.push_back(sentence(open[d], fitting, example));
-  }
-  return result;
+FittingDimensions fitting_dimensions(const Graph& graph, const std::vector<MeetingExtents>& meeting) {
+  return Fitting(graph, meeting).run();
 }
 
 }  // namespace korch::onnx

@@ -9,26 +9,37 @@
 
 namespace korch::onnx {
 
+// What a run's extents must be.
+enum class ExtentRelation {
+  equal,
+  equal_or_one,  // or the first is 1, and repeated
+  at_most,       // the first is the second or less
+  different,
+};
+
 // Two extents, Values of one i64, and the node that joins tensors with them.
 struct MeetingExtents {
   ValueId a = kNoId, b = kNoId;
   std::string origin;
-  bool in_every_run = true;  // not in a body or a branch, which a run may leave out
-  ValueId result = kNoId;    // of the join
+  bool in_every_run = true;           // not in a body or a branch, which a run may leave out
+  std::vector<ValueId> results = {};  // of the join
+  ExtentRelation relation = ExtentRelation::equal;
 };
 
 // Those whose results the outputs need.
 std::vector<MeetingExtents> needed(const Graph& graph, const std::vector<MeetingExtents>& meeting);
 
-// A sentence for each open dimension that does not make them equal for all its extents, with the extents for
-// which it does. Extents that depend on several dimensions or on data are left out.
-std::vector<std::string> extents_that_do_not_fit(const Graph& graph,
-                                                 const std::vector<MeetingExtents>& meeting);
+// Which extents of the open dimensions make a network fit together.
+struct FittingDimensions {
+  // Where several meet in every run, one is the sum of multiples of the others (OpenDimension::sum). Where
+  // the extents of one meet that do not fit for all of them, those that fit are listed
+  // (OpenDimension::fitting).
+  std::vector<OpenDimension> dimensions;
+  std::vector<std::string> warnings;      // a sentence for each that is restricted
+  std::vector<MeetingExtents> unchecked;  // that neither decides, and that do not fit for all extents
+};
 
-// The open dimensions. Where several meet in every run, one is the sum of multiples of the others
-// (OpenDimension::sum). If its range is not that of its sum it gets no sum, and a sentence among `warnings`
-// says so.
-std::vector<OpenDimension> with_sums(const Graph& graph, const std::vector<MeetingExtents>& meeting,
-                                     std::vector<std::string>* warnings);
+// Extents that depend on data are left out. Throws Error{invalid} if no extents fit.
+FittingDimensions fitting_dimensions(const Graph& graph, const std::vector<MeetingExtents>& meeting);
 
 }  // namespace korch::onnx

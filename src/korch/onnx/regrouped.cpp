@@ -113,7 +113,7 @@ std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& targ
     if (all.values.empty()) return std::nullopt;
     const Term whole = product;
     product = whole / static_cast<double>(by);
-    n.builder().note_meeting(product * static_cast<double>(by), whole, n.origin(), product);
+    n.builder().note_meeting(product * static_cast<double>(by), whole, n.origin(), {product});
   }
   if (all.values.empty()) return Extent{all.number, nullptr};
   const Operand counted = product;
@@ -170,7 +170,7 @@ Term regrouped(const Term& x, const std::vector<Extent>& target) {
     const int64_t times = product.first / common;
     return times == 1 ? product.second : product.second * static_cast<double>(times);
   };
-  n.builder().note_meeting(scaled(before), scaled(after), n.origin(), result);
+  n.builder().note_meeting(scaled(before), scaled(after), n.origin(), {result});
   return {n, n.bounded(result, extents)};
 }
 

@@ -110,11 +110,13 @@ Results only_fitting(NodeImport& n, const Operand& condition, bool taken, const 
   n.builder().warn(
       fmt::format("node {}: a run that takes its {} branch is an error, since that does not fit: {}",
                   quoted_name(n.origin()), misfit.label, misfit.misfit));
-  // The first place of a table of two, or one behind it: runs check indices.
-  const Term table(n, n.ints({1, 0})), chooses(n, n.reshape(condition, {})), first(n, n.integer(0)),
-      behind(n, n.integer(2));
-  const Term place = taken ? select(chooses, first, behind) : select(chooses, behind, first);
-  const Term is_right = apply(Op::Gather, {table, place}, AxisAttrs{0}) == 1;
+  const Term chooses(n, n.reshape(condition, {}));
+  const Term one(
+      n, n.builder().required(taken ? chooses : !chooses,
+                              fmt::format("node {} takes its {} branch, which does not fit the shapes: {}",
+                                          quoted_name(n.origin()), misfit.label, misfit.misfit),
+                              n.origin()));
+  const Term is_right = one == 1;
   Results outputs;
   for (const Operand& result : fits.results) {
     if (result->sequence) n.unsupported("a condition that depends on the data chooses a sequence");

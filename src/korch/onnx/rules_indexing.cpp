@@ -27,14 +27,14 @@ Results gather_nd(NodeImport& n) {
 Results top_k(NodeImport& n) {
   TopKAttrs attrs;
   attrs.axis = n.axis(n.int_attr("axis", -1), n.input(0)->rank());
-  Operand counted;
+  Operand counted, wanted;
   if (n.opset() < 10) {
     attrs.k = n.int_attr("k");
   } else {
     const std::vector<Extent> k = n.extents_input(1, "number k");
     if (k.size() != 1) n.invalid("its number k must be one integer");
     attrs.k = k[0].bound;
-    counted = k[0].counted;
+    wanted = counted = k[0].counted;
     const int64_t most = n.input(0)->shape()[attrs.axis];
     if (counted != nullptr && attrs.k > most) {
       attrs.k = most;
@@ -51,6 +51,9 @@ Results top_k(NodeImport& n) {
   attrs.largest = n.flag("largest", true);
   attrs.sorted = n.flag("sorted", true);
   Results results = n.emit_all(Op::TopK, attrs, {n.input(0)});
+  if (there != nullptr || counted != nullptr)
+    n.builder().note_meeting(counted != nullptr ? wanted : n.integer(attrs.k),
+                             n.length(n.input(0), attrs.axis), n.origin(), results, ExtentRelation::at_most);
   for (Operand& result : results) {
     if (counted == nullptr) break;
     Results extents = extents_of(result);
@@ -127,7 +130,7 @@ Results reverse_sequence(NodeImport& n) {
   const Term length = reshape(lengths, along), at = positions_along(x, time, time, x.rank());
   const Term from = select(at < length, length - 1.0 - at, at);
   const Term result = gather_elements(x, expand_like(from, x), time);
-  n.builder().note_meeting(n.length(x, batch), n.length(n.input(1), 0), n.origin(), result);
+  n.builder().note_meeting(n.length(x, batch), n.length(n.input(1), 0), n.origin(), {result});
   return {result};
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -22,9 +21,19 @@ std::optional<std::vector<int64_t>> squeeze_axes(NodeImport& n) {
   return n.has("axes") ? std::optional(n.ints_attr("axes", {})) : std::nullopt;
 }
 
+// An axis that would go if its extent were 1 in a run, and the result have another rank.
+void stays_there(NodeImport& n, int64_t axis, const Operand& result) {
+  const Operand extent = extent_of(n.input(0), axis);
+  if (depends_on_data(n.builder(), extent))
+    n.builder().warn(fmt::format("node {} (Squeeze, without axes): axis {} may be 1 in a run, and stays then",
+                                 quoted_name(n.origin()), axis));
+  else
+    n.builder().note_meeting(extent, n.integer(1), n.origin(), {result}, ExtentRelation::different);
+}
+
 Results squeeze(NodeImport& n) {
   const Shape& in = n.input(0)->shape();
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes, may_be_one;
   if (const auto given = squeeze_axes(n)) {
     axes = n.axes(*given, n.input(0)->rank());
   } else {
@@ -33,9 +42,7 @@ Results squeeze(NodeImport& n) {
       if (in[i] == 1 && extent_of(n.input(0), axis) == nullptr)
         axes.push_back(axis);
       else if (n.least(n.input(0), axis) <= 1)
-        n.builder().warn(
-            fmt::format("node {} (Squeeze, without axes): axis {} may be 1 in a run, and stays then",
-                        quoted_name(n.origin()), axis));
+        may_be_one.push_back(axis);
     }
   }
   Shape out;
@@ -44,7 +51,9 @@ Results squeeze(NodeImport& n) {
     if (squeezed && in[i] != 1) n.invalid(fmt::format("axis {} has extent {}, not 1", i, in[i]));
     if (!squeezed) out.push_back(in[i]);
   }
-  return {n.reshape(n.input(0), out)};
+  const Operand result = n.reshape(n.input(0), out);
+  for (const int64_t axis : may_be_one) stays_there(n, axis, result);
+  return {result};
 }
 
 Results unsqueeze(NodeImport& n) {
@@ -182,7 +191,7 @@ Results equal_parts(NodeImport& n, const Operand& x, int64_t axis) {
     results.push_back(cut_at(n, x, axis, start, each, min(max(extent - start, integer(n, 0)), size)));
   }
   if (n.opset() < 18)
-    n.builder().note_meeting(size * static_cast<double>(parts), extent, n.origin(), results[0]);
+    n.builder().note_meeting(size * static_cast<double>(parts), extent, n.origin(), results);
   return results;
 }
 
@@ -205,7 +214,7 @@ Results parts_of_data(NodeImport& n, const Operand& x, int64_t axis) {
     results.push_back(cut_at(n, x, axis, start, count, size));
     start = start + size;
   }
-  n.builder().note_meeting(extent, all, n.origin(), results[0]);
+  n.builder().note_meeting(extent, all, n.origin(), results);
   return results;
 }
 
@@ -251,7 +260,7 @@ Operand repeated_to(NodeImport& n, const Operand& x, int64_t axis, const Extent&
     extents[static_cast<size_t>(axis)]->upper = most;
   }
   const Operand result = n.bounded(apply(Op::Gather, {at_bounds({n, x}), from}, AxisAttrs{axis}), extents);
-  n.builder().note_meeting(extent, wanted, n.origin(), result);
+  n.builder().note_meeting(extent, wanted, n.origin(), {result}, ExtentRelation::equal_or_one);
   return result;
 }
 
@@ -464,8 +473,6 @@ Results trilu(NodeImport& n) {
 
 }  // namespace
 
-// All padding is behind, of which as many elements as are wanted come to the front: the last one stands for
-// each.
 Operand sliced(NodeImport& n, const Operand& x, const SliceAttrs& slice) {
   const bool forward =
       std::all_of(slice.steps.begin(), slice.steps.end(), [](int64_t step) { return step == 1; });

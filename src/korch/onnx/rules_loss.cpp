@@ -30,7 +30,7 @@ Term likelihood_loss(NodeImport& n, const Term& log_p, const Term& target) {
   if (weights) loss = loss * *weights;
   for (int64_t axis = 0; axis < target.rank(); ++axis)
     n.builder().note_meeting(n.length(log_p, axis == 0 ? 0 : axis + 1), n.length(target, axis), n.origin(),
-                             loss);
+                             {loss});
   if (reduction == "none") return loss;
   std::vector<int64_t> all(expected.size());
   std::iota(all.begin(), all.end(), 0);

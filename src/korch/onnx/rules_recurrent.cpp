@@ -47,7 +47,7 @@ class Import {
                        n_.bounded(join(hidden, 0), {nullptr, of_batch_, nullptr})};
     if (layer_.cell_state >= 0) results.push_back(n_.bounded(join(cell, 0), {nullptr, of_batch_, nullptr}));
     for (const Operand& batch : batches_)
-      for (const Operand& result : results) n_.builder().note_meeting(of_batch_, batch, n_.origin(), result);
+      n_.builder().note_meeting(whole_batch_, batch, n_.origin(), results);
     if (batch_first_) {
       results[0] = n_.emit(Op::Transpose, PermAttrs{{2, 0, 1, 3}}, {results[0]});
       for (size_t i = 1; i < results.size(); ++i)
@@ -126,7 +126,7 @@ class Import {
     n_.require_known(weights_, "an extent of the weights");
     n_.require_known(recurrent_, "an extent of the recurrent weights");
     // Steps and batches are by themselves: all is computed at the bounds, steps beyond the extent are masked.
-    of_steps_ = extent_of(data_, 0), of_batch_ = extent_of(data_, 1);
+    of_steps_ = extent_of(data_, 0), of_batch_ = extent_of(data_, 1), whole_batch_ = n_.length(data_, 1);
     data_ = n_.bounded(data_, {});
     steps_ = data_->shape()[0], batch_ = data_->shape()[1], width_ = data_->shape()[2];
     hidden_ = recurrent_->shape()[2];
@@ -154,7 +154,7 @@ class Import {
   // As a mask of steps; none where every sequence has all of them.
   void read_lengths(const Operand& lengths) {
     n_.require_shape(lengths, "sequence lengths", {batch_});
-    meet_batch(lengths, 0);
+    batches_.push_back(n_.length(lengths, 0));
     bool all = lengths->constant.has_value();
     for (int64_t b = 0; lengths->constant && b < batch_; ++b) {
       const int64_t length = element_as_int(*lengths->constant, b);
@@ -165,11 +165,6 @@ class Import {
     if (all) return;
     mask_ = n_.emit(Op::Less, {n_.positions(DType::i64, steps_, 0, 2),
                                n_.reshape(n_.cast(n_.bounded(lengths, {}), DType::i64), {1, batch_})});
-  }
-
-  void meet_batch(const Operand& operand, int64_t axis) {
-    if (of_batch_ != nullptr)
-      n_.builder().note_meeting(of_batch_, n_.length(operand, axis), n_.origin(), data_);
   }
 
   void mask_open_steps() {
@@ -188,8 +183,7 @@ class Import {
     n_.require_shape(state, "initial states", shape);
     n_.require_known(state, 0, "the number of directions");
     n_.require_known(state, 2, "the hidden size");
-    if (of_batch_ == nullptr) n_.require_known(state, 1, "the batch of states beside data of a known one,");
-    meet_batch(state, 1);
+    batches_.push_back(n_.length(state, 1));
     return n_.bounded(state, {});
   }
 
@@ -243,7 +237,8 @@ class Import {
   std::string direction_;
   bool batch_first_ = false;
   Operand of_steps_, of_batch_;   // their extents, where they are open
-  std::vector<Operand> batches_;  // of other operands
+  Operand whole_batch_;           // its extent
+  std::vector<Operand> batches_;  // the extents of those of other operands
   int64_t directions_ = 1, steps_ = 0, batch_ = 0, width_ = 0, hidden_ = 0;
   std::vector<std::string> activations_;
   std::vector<double> alphas_, betas_;

@@ -180,7 +180,7 @@ Results grid_sample(NodeImport& n) {
   counted.insert(counted.begin() + 1, extent_of(image, 1));
   if (counted[0] == nullptr) counted[0] = extent_of(image, 0);
   const Operand result = n.bounded(cast(reshape(transpose(y, {0, 2, 1}), out), x.dtype()), counted);
-  n.builder().note_meeting(n.length(image, 0), n.length(points_wanted, 0), n.origin(), result);
+  n.builder().note_meeting(n.length(image, 0), n.length(points_wanted, 0), n.origin(), {result});
   return {result};
 }
 

@@ -68,6 +68,39 @@ Term nowhere_beyond(const Term& target, const Term& of, size_t axes) {
   return inside ? select(reshape(*inside, target.shape()), target, -1) : target;
 }
 
+// The index, unless it counts and is not valid: then the run ends with an error. `of`: the indices and the
+// updates, which `valid` has one element for each along the first `axes` axes of.
+Term required(const Term& index, const Term& valid, const std::vector<Term>& of, size_t axes) {
+  NodeImport& n = index.node();
+  Term wrong = select(valid, integer(n, 0), 1);
+  for (const Term& each : of) wrong = nowhere_beyond(wrong, each, axes);
+  const Term one(
+      n, n.builder().required(
+             !(wrong == 1), fmt::format("node {}: an index is outside of its axis", quoted_name(n.origin())),
+             n.origin()));
+  return index + (one - 1);
+}
+
+// Whether all of an operand's integers are places on an axis, wherever they count from.
+bool are_places(const Term& index, const Term& data, int64_t axis) {
+  NodeImport& n = index.node();
+  const Range range = n.range(index, kAny);
+  const auto least = static_cast<double>(n.least(data, axis));
+  return range.low >= -least && range.high < least;
+}
+
+// As many updates as indices, each of which says where along one axis.
+void note_extents(NodeImport& n, const Results& results, int64_t axis) {
+  for (int64_t i = 0; i < n.input(0)->rank(); ++i) {
+    const auto open = [&](size_t input) { return extent_of(n.input(input), i) != nullptr; };
+    if (open(1) || open(2))
+      n.builder().note_meeting(n.length(n.input(1), i), n.length(n.input(2), i), n.origin(), results);
+    if (i != axis && (open(0) || open(1)))
+      n.builder().note_meeting(n.length(n.input(1), i), n.length(n.input(0), i), n.origin(), results,
+                               ExtentRelation::at_most);
+  }
+}
+
 // [.., places, ..] and, along a new axis behind that of the places, the updates [.., updates, ..].
 Results scatter_elements(NodeImport& n) {
   const Term data(n, n.input(0)), updates(n, n.input(2));
@@ -79,16 +112,20 @@ Results scatter_elements(NodeImport& n) {
   const int64_t places = data.extent(axis);
   require_moderate(n, places * updates.operand()->type.elements());
   Term index = from_front(cast(at_bounds({n, n.input(1)}), DType::i64), length(data, axis));
-  for (const Term& of : {Term(n, n.input(1)), updates})
-    index = nowhere_beyond(index, of, index.shape().size());
+  const std::vector<Term> given = {Term(n, n.input(1)), updates};
+  if (!are_places(given[0], data, axis))
+    index = required(index, 0.0 <= index && index < length(data, axis), given, index.shape().size());
+  for (const Term& of : given) index = nowhere_beyond(index, of, index.shape().size());
   const Term target = insert_axis(index, axis);
   const Term here = target == positions(n, DType::i64, places, axis, target.rank());
   const Term chosen = select(here, insert_axis(at_bounds(updates), axis), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {axis + 1}, false);
-  return {joined(*reduction, data, continued(each, data.shape(), reduction->identity))};
+  const Results results = {joined(*reduction, data, continued(each, data.shape(), reduction->identity))};
+  note_extents(n, results, axis);
+  return results;
 }
 
-// Places [P, D] of slices, updates [M, D]. A tuple that addresses nothing meets no place.
+// Places [P, D] of slices, updates [M, D].
 Results scatter_nd(NodeImport& n) {
   const Term data(n, n.input(0)), indices = cast(at_bounds({n, n.input(1)}), DType::i64),
                                   updates(n, n.input(2));
@@ -102,21 +139,33 @@ Results scatter_nd(NodeImport& n) {
   const int64_t row = element_count(Shape(data.shape().begin() + depth, data.shape().end()));
   require_moderate(n, places * count * row);
   std::optional<Term> place, exists;
+  bool are_all = true;
   for (int64_t d = 0; d < depth; ++d) {
     const int64_t extent = data.extent(d);
     const Term at = from_front(reshape(slice(indices, last, d, 1), {count}), length(data, d));
     const Term valid = 0.0 <= at && at < length(data, d);
     place = place ? *place * static_cast<double>(extent) + at : at;
     exists = exists ? *exists && valid : valid;
+    are_all = are_all && are_places(indices, data, d);
   }
-  Term where = select(*exists, *place, -1);
-  for (const Term& of : {Term(n, n.input(1)), updates}) where = nowhere_beyond(where, of, tuple.size());
+  const std::vector<Term> given = {Term(n, n.input(1)), updates};
+  Term where = reshape(*place, tuple);
+  if (!are_all) where = required(where, reshape(*exists, tuple), given, tuple.size());
+  for (const Term& of : given) where = nowhere_beyond(where, of, tuple.size());
   const Term target = reshape(where, {1, count, 1});
   const Term here = target == positions(n, DType::i64, places, 0, 3);
   const Term chosen =
       select(here, reshape(at_bounds(updates), {1, count, row}), Term(n, reduction->identity));
   const Term each = reduce(reduction->many, chosen, {1}, false);
-  return {joined(*reduction, data, reshape(each, data.shape()))};
+  const Results results = {joined(*reduction, data, reshape(each, data.shape()))};
+  for (int64_t i = 0; i < updates.rank(); ++i) {
+    const bool of_tuples = i < last;
+    const Operand& other = n.input(of_tuples ? 1 : 0);
+    const int64_t axis = of_tuples ? i : i - last + depth;
+    if (extent_of(updates, i) != nullptr || extent_of(other, axis) != nullptr)
+      n.builder().note_meeting(n.length(updates, i), n.length(other, axis), n.origin(), results);
+  }
+  return results;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "korch/base/error.h"
+#include "korch/ir/refusal.h"
 #include "korch/plan/program.h"
 #include "korch/runtime/library.h"
 
@@ -47,7 +48,7 @@ class ModelWriter {
     for (const OutputExtent& e : whole_.extents)
       extents.push_back({static_cast<uint32_t>(e.output), static_cast<uint32_t>(e.axis)});
     const Rows output_ranks = blob_.put(ranks), output_extents = blob_.put(extents),
-               rules = add_extent_rules(), images = add_images();
+               rules = add_extent_rules(), fitting = add_fitting(), images = add_images();
 
     rt::Model* model = blob_.at<rt::Model>({});
     model->magic = rt::kModelMagic;
@@ -62,6 +63,7 @@ class ModelWriter {
     if (weights_.size_bytes > 0) blob_.link(model->weights, kWeightsSymbol);
     blob_.refer(model->extents, model->extent_count, output_extents);
     blob_.refer(model->extent_rules, model->extent_rule_count, rules);
+    blob_.refer(model->fitting, model->fitting_count, fitting);
     blob_.refer(model->images, model->image_count, images);
     if (gpu_ != nullptr) model->compute_capability = static_cast<uint32_t>(gpu_->compute_capability);
     return std::move(blob_);
@@ -153,6 +155,24 @@ class ModelWriter {
     return rules;
   }
 
+  Rows add_fitting() {
+    std::vector<size_t> some;
+    for (size_t d = 0; d < whole_.dimensions.size(); ++d)
+      if (!whole_.dimensions[d].fitting.empty()) some.push_back(d);
+    const Rows rows = blob_.add<rt::FittingExtents>(some.size());
+    for (size_t i = 0; i < some.size(); ++i) {
+      const std::vector<ExtentSteps>& fitting = whole_.dimensions[some[i]].fitting;
+      std::vector<rt::ExtentSteps> steps;
+      for (const auto& [first, last, step] : fitting) steps.push_back({first, last, step});
+      const Rows step_rows = blob_.put(steps), text = blob_.put_text(to_string(fitting));
+      rt::FittingExtents* row = blob_.at<rt::FittingExtents>(rows, i);
+      row->dimension = static_cast<uint32_t>(some[i]);
+      blob_.refer(row->steps, row->count, step_rows);
+      blob_.refer(row->text, text);
+    }
+    return rows;
+  }
+
   // `copies`: those of the shape plans before.
   void add_shape_plan(const Placement& placed, size_t copies, const Rows& shape_plans, size_t number) {
     const ShapePlan& shape_plan = placed.shape_plan;
@@ -240,6 +260,30 @@ class ModelWriter {
     rt::Step* row = fill_step(steps, s, step.kernel, step.label, std::move(args), limits);
     if (step.other_end >= 0) fill_jump(row, step, static_cast<int>(s));
     blob_.refer(row->variants, variants);
+    add_refusal(step, steps, s);
+  }
+
+  // What of a run is wrong where the step meets an index outside of its axis.
+  void add_refusal(const PlanStep& step, const Rows& steps, size_t s) {
+    std::string text;
+    bool may_be_other = false;  // an index of the network's own
+    for (size_t p = 0; p < step.wiring.size(); ++p) {
+      bool refuses = false;
+      for (const int origin : step.wiring[p].origins) {
+        const std::string& name = step.onnx_nodes[static_cast<size_t>(origin)];
+        if (!name.starts_with(kRefusal)) continue;
+        refuses = true;
+        text += (text.empty() ? "" : "; or ") + name.substr(kRefusal.size());
+      }
+      const std::string& primitive = step.primitives[p];
+      const bool looks_up =
+          primitive.find("Gather") != std::string::npos || primitive.find("Scatter") != std::string::npos;
+      may_be_other = may_be_other || (looks_up && !refuses);
+    }
+    if (text.empty()) return;
+    if (may_be_other) text += "; or a gather or scatter met an index outside its axis";
+    const Rows at = blob_.put_text(text);
+    blob_.refer(blob_.at<rt::Step>(steps, s)->refusal, at);
   }
 
   // From a loop's begin behind its end, from the end behind the begin; their second result says when.

@@ -109,6 +109,19 @@ class ModelCheck {
           !holds_text(rule.text))
         return false;
     }
+    return fitting_extents_fit();
+  }
+
+  bool fitting_extents_fit() const {
+    if (!holds(model_.fitting, model_.fitting_count)) return false;
+    for (uint64_t i = 0; i < model_.fitting_count; ++i) {
+      const FittingExtents& fitting = model_.fitting[i];
+      if (fitting.dimension >= model_.dimension_count || !holds(fitting.steps, fitting.count) ||
+          !holds_text(fitting.text))
+        return false;
+      for (uint32_t s = 0; s < fitting.count; ++s)
+        if (fitting.steps[s].step < 1 || fitting.steps[s].first < 0) return false;
+    }
     return true;
   }
 
@@ -140,8 +153,8 @@ class ModelCheck {
     if (!holds(step.phases, step.phase_count) || !holds(step.args, step.arg_count) ||
         !holds(step.library_params, step.library_param_count) ||
         !holds(step.library_floats, step.library_float_count) || !holds(step.limits, step.limit_count) ||
-        !holds_text(step.name) || !is_bool(step.jump_when) || step.jump_arg < -1 ||
-        step.jump_arg >= int64_t{step.arg_count})
+        !holds_text(step.name) || (step.refusal.distance() != 0 && !holds_text(step.refusal)) ||
+        !is_bool(step.jump_when) || step.jump_arg < -1 || step.jump_arg >= int64_t{step.arg_count})
       return false;
     for (uint32_t p = 0; p < step.phase_count; ++p)
       if (!phase_fits(step.phases[p])) return false;

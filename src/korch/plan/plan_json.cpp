@@ -32,9 +32,13 @@ void fields(Like<ExtentSum::Term> auto& t, auto&& f) {
 void fields(Like<ExtentSum> auto& s, auto&& f) {
   f("plus", s.plus)("terms", s.terms);
 }
+void fields(Like<ExtentSteps> auto& s, auto&& f) {
+  f("first", s.first)("last", s.last)("step", s.step);
+}
 void fields(Like<OpenDimension> auto& d, auto&& f) {
   f("name", d.name)("least", d.least)("most", d.most)("axes", d.axes);
   f.where(d.sum.has_value(), "sum", d.sum);
+  f.where(!d.fitting.empty(), "fitting", d.fitting);
 }
 void fields(Like<TensorType> auto& t, auto&& f) {
   f.text("dtype", t.dtype)("shape", t.shape);
@@ -304,10 +308,13 @@ Plan checked(const Json& json) {
   if (json.at("format") != kPlanFormat) throw std::runtime_error("another plan format");
   Plan plan;
   Reader::read(json, plan);
-  for (const OpenDimension& d : plan.dimensions)
+  for (const OpenDimension& d : plan.dimensions) {
+    for (const ExtentSteps& steps : d.fitting)
+      if (steps.step < 1 || steps.first < 0) throw std::runtime_error("extents that are none");
     for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");
+  }
   for (const Kernel& kernel : plan.kernels) check_resources(kernel);
   check_references(plan);
   for (const PlanStep& step : plan.steps) {

@@ -59,6 +59,8 @@ struct Step {
   Ref<float> library_floats = {};
   uint32_t library_float_count = 0;
   Ref<char> name = {};  // for --profile and error messages
+  // What is wrong with a run where an index lies outside of its axis; null: that.
+  Ref<char> refusal = {};
   // For the ends of a loop: if the bool at args[jump_arg] is `jump_when`, the next step is `jump` further on
   // (or back).
   int32_t jump_arg = -1;  // -1: the one behind it is
@@ -162,6 +164,18 @@ struct ExtentRule {
   Ref<char> text = {};  // "past + 1"
 };
 
+// Extents first, first + step, ... up to last.
+struct ExtentSteps {
+  int64_t first, last, step;
+};
+
+// The extents of a dimension with which the network fits together. A run with another is refused.
+struct FittingExtents {
+  uint32_t dimension = 0, count = 0;
+  Ref<ExtentSteps> steps = {};
+  Ref<char> text = {};  // "2, 4, 6, ..."
+};
+
 // The network for shapes up to some bounds.
 struct ShapePlan {
   Program program;
@@ -184,7 +198,7 @@ struct DeviceImage {
 
 constexpr uint64_t kModelMagic = 0x4c444d4843524f4b;  // "KORCHMDL"
 // Raised with every change of a struct that a Model refers to.
-constexpr uint32_t kModelVersion = 3;
+constexpr uint32_t kModelVersion = 4;
 
 // The root of an executable's tables: the beginning of a section (package/executable.h) that holds all that
 // it refers to, except code and weights. plan/model_fault.h checks that.
@@ -205,6 +219,8 @@ struct Model {
   uint64_t extent_count = 0;
   Ref<ExtentRule> extent_rules = {};
   uint64_t extent_rule_count = 0;
+  Ref<FittingExtents> fitting = {};
+  uint64_t fitting_count = 0;
 
   // Of the GPU that it runs on: 10 times the major, and the minor compute capability; 0: a CPU.
   uint32_t compute_capability = 0;

@@ -201,10 +201,13 @@ korch_status told(korch_instance* instance, const RunStatus& status) {
   const char* colon = detail[0] == '\0' ? "" : ": ";
   if (result != KORCH_OK && status.step < 0)
     snprintf(instance->message, sizeof instance->message, "%s%s%s", korch_status_text(result), colon, detail);
-  else if (result != KORCH_OK)
-    snprintf(instance->message, sizeof instance->message, "%s%s%s (step %u, %s)", korch_status_text(result),
-             colon, detail, described_step(shape_plan, static_cast<uint32_t>(status.step)),
-             shape_plan.program.steps[status.step].name.get());
+  else if (result != KORCH_OK) {
+    const korch::rt::Step& step = shape_plan.program.steps[status.step];
+    const bool is_refused = result == KORCH_INDEX_OUT_OF_RANGE && step.refusal.get() != nullptr;
+    snprintf(instance->message, sizeof instance->message, "%s%s%s (step %u, %s)",
+             is_refused ? step.refusal.get() : korch_status_text(result), colon, detail,
+             described_step(shape_plan, static_cast<uint32_t>(status.step)), step.name.get());
+  }
   return result;
 }
 

@@ -37,13 +37,15 @@ extern "C" {
 
 typedef enum korch_status {
   KORCH_OK = 0,
-  KORCH_INVALID_ARGUMENT = 1,   /* a null pointer, a number of threads below 0 or above 1024, options of no
-                                 * known form */
-  KORCH_UNSUPPORTED_CPU = 2,    /* compiled for instructions that this CPU lacks */
-  KORCH_OUT_OF_MEMORY = 3,      /* no memory from the system */
-  KORCH_LIBRARY_REFUSED = 4,    /* a shared library it needs has another version than at compile time */
-  KORCH_INDEX_OUT_OF_RANGE = 5, /* a gather met an index outside its axis; outputs are incomplete */
-  KORCH_LIBRARY_FAILED = 6,     /* a shared library reported a failure; outputs are incomplete */
+  KORCH_INVALID_ARGUMENT = 1, /* a null pointer, a number of threads below 0 or above 1024, options of no
+                               * known form */
+  KORCH_UNSUPPORTED_CPU = 2,  /* compiled for instructions that this CPU lacks */
+  KORCH_OUT_OF_MEMORY = 3,    /* no memory from the system */
+  KORCH_LIBRARY_REFUSED = 4,  /* a shared library it needs has another version than at compile time */
+  /* A gather met an index outside its axis, or the data are none that the network can take: a number beyond
+   * its bound, a branch that does not fit. korch_last_error tells which. Outputs are incomplete. */
+  KORCH_INDEX_OUT_OF_RANGE = 5,
+  KORCH_LIBRARY_FAILED = 6, /* a shared library reported a failure; outputs are incomplete */
   KORCH_INTERNAL = 7,
   KORCH_BUSY = 8,     /* the instance is running already, for another caller; that run goes on */
   KORCH_FORKED = 9,   /* the instance was created in another process, before fork; its threads are not here */

@@ -95,7 +95,25 @@ bool OpenInputs::read(const int64_t* const* dims, char* message, uint64_t messag
     const bool given = dims != nullptr && dims[i] != nullptr;
     if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, message, message_bytes)) return false;
   }
-  return obeys_rules(message, message_bytes);
+  return obeys_rules(message, message_bytes) && fits(message, message_bytes);
+}
+
+bool OpenInputs::fits(char* message, uint64_t message_bytes) const {
+  for (uint64_t i = 0; i < fitting_count_; ++i) {
+    const FittingExtents& fitting = fitting_[i];
+    const int64_t given = extents_[fitting.dimension];
+    bool is_among = false;
+    for (uint32_t s = 0; s < fitting.count; ++s) {
+      const ExtentSteps& steps = fitting.steps[s];
+      is_among = is_among ||
+                 (given >= steps.first && given <= steps.last && (given - steps.first) % steps.step == 0);
+    }
+    if (is_among) continue;
+    snprintf(message, message_bytes, "%s is %lld, but the network fits together only where it is %s",
+             model_->dimensions[fitting.dimension].name, static_cast<long long>(given), fitting.text.get());
+    return false;
+  }
+  return true;
 }
 
 bool OpenInputs::obeys_rules(char* message, uint64_t message_bytes) const {

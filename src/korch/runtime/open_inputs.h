@@ -21,16 +21,23 @@ class OpenInputs {
 
  private:
   OpenInputs(const Model* model, const korch_model_info* info)
-      : model_(info), rules_(model->extent_rules), rule_count_(model->extent_rule_count) {}
+      : model_(info),
+        rules_(model->extent_rules),
+        rule_count_(model->extent_rule_count),
+        fitting_(model->fitting),
+        fitting_count_(model->fitting_count) {}
   ~OpenInputs();
   bool allocate();
   bool obeys_rules(char* message, uint64_t message_bytes) const;
+  bool fits(char* message, uint64_t message_bytes) const;
   bool read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes);
   const korch_open_axis* open_axis(uint32_t input, uint32_t axis) const;
 
   const korch_model_info* model_;
   const ExtentRule* rules_;
   uint64_t rule_count_;
+  const FittingExtents* fitting_;
+  uint64_t fitting_count_;
   const void** pointers_ = nullptr;  // of inputs, then of extents_
   void** copies_ = nullptr;          // per input with open axes
   int64_t* extents_ = nullptr;       // per dimension

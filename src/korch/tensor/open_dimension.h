@@ -29,6 +29,16 @@ struct ExtentSum {
   friend bool operator==(const ExtentSum&, const ExtentSum&) = default;
 };
 
+// first, first + step, ... up to last.
+struct ExtentSteps {
+  int64_t first = 0, last = 0, step = 1;
+
+  bool contains(int64_t extent) const {
+    return extent >= first && extent <= last && (extent - first) % step == 0;
+  }
+  friend bool operator==(const ExtentSteps&, const ExtentSteps&) = default;
+};
+
 // Axes of a network's inputs of one extent that each run tells: `least` to `most`, which is what the types
 // state. The run's extent is an input too.
 struct OpenDimension {
@@ -40,7 +50,8 @@ struct OpenDimension {
   std::string name;
   int64_t least = 0, most = 0;
   std::vector<Axis> axes;
-  std::optional<ExtentSum> sum = {};  // what its extent must be for the network to fit together
+  std::optional<ExtentSum> sum = {};      // what its extent must be for the network to fit together
+  std::vector<ExtentSteps> fitting = {};  // the extents for which it does, ascending; none listed: all
 
   friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
 };
@@ -51,6 +62,23 @@ struct OutputExtent {
 
   friend bool operator==(const OutputExtent&, const OutputExtent&) = default;
 };
+
+// Within its range, and fitting.
+bool fits(const OpenDimension& dimension, int64_t extent);
+
+// The largest fitting extent up to this one, else the least.
+int64_t fitting_up_to(const OpenDimension& dimension, int64_t extent);
+
+// Extents near the wanted ones with which a network fits together, as far as they are easily found: no larger
+// ones where there are some.
+std::vector<int64_t> fitting_extents(const std::vector<OpenDimension>& dimensions,
+                                     std::vector<int64_t> wanted);
+
+// Ascending numbers as steps.
+std::vector<ExtentSteps> as_steps(const std::vector<int64_t>& numbers);
+
+// "2, 4, 6, 8, ...", "5".
+std::string to_string(const std::vector<ExtentSteps>& steps);
 
 // "past + 1", "2 * a + b - 3"; `names`: of the open dimensions.
 std::string to_string(const ExtentSum& sum, const std::vector<std::string>& names);
