@@ -36,7 +36,7 @@ class Cases:
 
     def add(self, op_type, inputs, outputs=1, domain="com.microsoft", constants=(), opset=1, exact=None, **attributes):
         """`inputs`: arrays, None where one is left out; those whose numbers are in `constants` are initializers. `outputs`: how many, or
-        their names, which begin with "-" where nothing reads one. `exact`: what korch shall compute where ONNX Runtime rounds more, and how far off it may be."""
+        their names, which begin with "-" where nothing reads one. `exact`: what korch shall compute where ONNX Runtime rounds more, and how far off it may be; or what makes both of its numbers."""
         names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
         given = [(name, value) for i, (name, value) in enumerate(zip(names, inputs)) if name and i not in constants]
         results = [f"y{i}" for i in range(outputs)] if isinstance(outputs, int) else outputs
@@ -53,6 +53,8 @@ class Cases:
         except Exception as error:  # pylint: disable=broad-except
             self.without.setdefault(op_type, str(error).replace("\n", " ")[-160:])
             return
+        if callable(exact):
+            exact = exact(expected)
         if exact is not None:
             for value, own in zip(exact[0], expected):
                 np.testing.assert_allclose(value, own, atol=exact[1])
@@ -91,6 +93,9 @@ def fused(c):
                       transA=turned & 1, transB=turned >> 1, alpha=0.25)
     for size in (1, 2, 3, 5, 8):
         c.add("Inverse", [c.floats(3, size, size)])
+    for metric in ("euclidean", "sqeuclidean"):
+        for dtype in (np.float32, np.float64):
+            c.add("CDist", [c.floats(5, 3).astype(dtype), c.floats(4, 3).astype(dtype)], metric=metric)
     c.add("Inverse", [np.array([[0, 1, 0], [0, 0, 2], [4, 0, 0]], np.float32)])
 
 
@@ -286,6 +291,54 @@ def split_trees(c):
                       membership_values=tensor([1, 2, 3, np.nan]), leaf_targetids=[0, 1, 0, 1, 0], leaf_weights=tensor([0.5, 0.25, -1, 2, 0.125]))
 
 
+def coupled(pairs, classes):
+    """Probabilities of classes from those of pairs of them: the solution that ONNX Runtime comes near."""
+    r = np.zeros((len(pairs), classes, classes))
+    places = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    for place, (i, j) in enumerate(places):
+        r[:, i, j], r[:, j, i] = pairs[:, place], 1 - pairs[:, place]
+    q = -r * r.transpose(0, 2, 1)
+    for i in range(classes):
+        q[:, i, i] = (r[:, :, i] ** 2).sum(1)
+    bordered = np.ones((len(pairs), classes + 1, classes + 1))
+    bordered[:, :classes, :classes], bordered[:, classes, classes] = q, 0
+    return np.linalg.solve(bordered, np.eye(classes + 1)[:, -1:])[:, :classes, 0].astype(np.float32)
+
+
+def support_vectors(c, ml):
+    """SVMClassifier: a machine for each pair of classes, with probabilities and without, and a score of each class."""
+    for classes in (2, 3, 4):
+        pairs, per_class = classes * (classes - 1) // 2, [2, 3, 1, 2][:classes]
+        x, count = np.abs(c.floats(6, 3)), sum(per_class)
+        given = {"classlabels_ints": [4, 2, 9, 7][:classes], "vectors_per_class": per_class, "rho": c.floats(pairs).tolist(),
+                 "support_vectors": np.abs(c.floats(count * 3)).tolist(), "coefficients": c.floats(count * (classes - 1)).tolist()}
+        for kind in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+            for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
+                ml("SVMClassifier", x, 2, opset=1, kernel_type=kind, kernel_params=[0.3, 0.5, 2.0], post_transform=transform, **given)
+        a, b = (-np.abs(c.floats(pairs))).tolist(), c.floats(pairs).tolist()
+        ml("SVMClassifier", x, 2, opset=1, kernel_type="LINEAR", prob_a=a, prob_b=b,
+           exact=lambda own, a=a, b=b, x=x, given=given, classes=classes: exact_odds(own, x, given, a, b, classes), **given)
+    for classes in (2, 3):
+        for flip in (1, -1):
+            coefficients = (flip * np.abs(c.floats(classes * 3)) - (flip < 0) / 2).tolist()
+            for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
+                ml("SVMClassifier", c.floats(6, 3), 2, opset=1, classlabels_ints=[4, 2, 9][:classes], coefficients=coefficients, rho=[0.2],
+                   kernel_type="LINEAR", post_transform=transform)
+
+
+def exact_odds(own, x, given, a, b, classes):
+    """What of a linear SVMClassifier is right where ONNX Runtime's `own` probabilities are near."""
+    per_class, vectors = given["vectors_per_class"], np.array(given["support_vectors"]).reshape(-1, x.shape[1])
+    coefficients, first = np.array(given["coefficients"]).reshape(classes - 1, -1), np.cumsum([0] + per_class)
+    scores = []
+    for i in range(classes):
+        for j in range(i + 1, classes):
+            parts = [(i, j - 1), (j, i)]
+            scores.append(sum(x @ vectors[first[k]:first[k + 1]].T @ coefficients[row, first[k]:first[k + 1]] for k, row in parts) + given["rho"][len(scores)])
+    odds = 1 / (1 + np.exp(np.array(scores).T * a + b))
+    return [own[0], coupled(np.clip(odds, 1e-7, 1 - 1e-7), classes)], 0.02
+
+
 def learners(c):
     def ml(op_type, x, outputs=1, opset=3, **given):
         c.add(op_type, x if isinstance(x, list) else [x], outputs, domain="ai.onnx.ml", opset=opset, **given)
@@ -303,6 +356,7 @@ def learners(c):
             ml("SVMRegressor", np.abs(c.floats(6, 3)), kernel_type=kind, kernel_params=[0.3, 0.5, 2.0], n_supports=4, one_class=one_class,
                support_vectors=np.abs(c.floats(12)).tolist(), coefficients=c.floats(4).tolist(), rho=[0.2])
     ml("SVMRegressor", c.floats(6, 3), coefficients=c.floats(3).tolist(), rho=[0.2], kernel_type="LINEAR")
+    support_vectors(c, ml)
     x = samples(c, 5, 3)
     ml("Imputer", x, imputed_value_floats=[1.5], replaced_value_float=float("nan"))
     ml("Imputer", x, imputed_value_floats=[1.5, 2.5, 3.5], replaced_value_float=0.5)

@@ -289,6 +289,61 @@ TEST(SvmRegressor, Kernels) {
   expect_near(node.run(), {2 + 10 * std::exp(-1) + 0.25});
 }
 
+OneNode machines(const HostTensor& x, const Integers& per_class, const std::vector<float>& vectors,
+                 const std::vector<float>& coefficients, const std::vector<float>& rho) {
+  OneNode node = learner_of("SVMClassifier", {x}, 1);
+  set_attribute(node.node(), "classlabels_ints", per_class.size() == 2 ? Integers{7, 8} : Integers{7, 8, 9});
+  set_attribute(node.node(), "vectors_per_class", per_class);
+  set_reals(node.node(), "support_vectors", vectors);
+  set_reals(node.node(), "coefficients", coefficients);
+  set_reals(node.node(), "rho", rho);
+  node.node().add_output("scores");
+  node.model.output("scores");
+  return node;
+}
+
+TEST(SvmClassifier, AMachineForEachPairOfClasses) {
+  OneNode three = machines(f32({1, 3}, {1, 2, 0}), {1, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                           {1, -1, -2, 3, 2, -1}, {0.5, 0, 0});
+  EXPECT_EQ(three.run(), Values{8});
+  EXPECT_EQ(scores_of(three), (Values{-0.5, 3, 4}));
+  const std::vector<float> unit = {1, 0, 0, 1};
+  OneNode two = machines(f32({1, 2}, {1, 2}), {1, 1}, unit, {1, -1}, {0});
+  EXPECT_EQ(two.run(), Values{8});
+  EXPECT_EQ(scores_of(two), (Values{1, -1}));
+  OneNode likely = machines(f32({1, 2}, {1, 2}), {1, 1}, unit, {1, -1}, {0});
+  set_reals(likely.node(), "prob_a", {-1});
+  set_reals(likely.node(), "prob_b", {0});
+  expect_near(scores_of(likely), {1 / (1 + std::exp(1)), 1 / (1 + std::exp(-1))});
+  expect_refused(machines(f32({1, 2}, {1, 2}), {1, 1}, unit, {1}, {0}).model, ErrorKind::invalid,
+                 {"2 support vectors", "1 coefficients"});
+  set_reals(two.node(), "prob_a", {-1});
+  expect_refused(two.model, ErrorKind::invalid, {"1 numbers prob_a and 0 prob_b"});
+}
+
+// As sure of three classes as it is of each two of them.
+TEST(SvmClassifier, ProbabilitiesOfPairsThatAgree) {
+  const std::vector<double> wanted = {0.5, 0.3, 0.2};
+  std::vector<float> odds;  // sigmoid(-(0 * a + b)) = p_i / (p_i + p_j)
+  for (const auto& [i, j] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)})
+    odds.push_back(static_cast<float>(std::log(wanted[j] / wanted[i])));
+  OneNode node = machines(f32({1, 1}, {0}), {1, 1, 1}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, {0, 0, 0});
+  set_reals(node.node(), "prob_a", {1, 1, 1});
+  set_reals(node.node(), "prob_b", odds);
+  expect_near(scores_of(node), wanted);
+}
+
+TEST(SvmClassifier, AScoreOfEachClass) {
+  OneNode node = learner_of("SVMClassifier", {f32({2, 2}, {1, 3, 0.125, 0})}, 1);
+  set_attribute(node.node(), "classlabels_ints", Integers{7, 8});
+  set_reals(node.node(), "coefficients", {1, 0, 0, 1});
+  set_reals(node.node(), "rho", {0.25});
+  node.node().add_output("scores");
+  node.model.output("scores");
+  EXPECT_EQ(node.run(), (Values{8, 7}));
+  EXPECT_EQ(scores_of(node), (Values{1.25, 3.25, 0.375, 0.25}));
+}
+
 TEST(Features, ImputedEncodedAndJoined) {
   OneNode imputer = learner_of("Imputer", {f32({2, 2}, {1, kNaN, kNaN, 4})});
   set_reals(imputer.node(), "imputed_value_floats", {7, 8});

@@ -183,6 +183,15 @@ TEST(Inverse, ByTheGreatestPivot) {
                  ErrorKind::unsupported, {"17 rows"});
 }
 
+TEST(CDist, BetweenRows) {
+  OneNode node("CDist", {f32({2, 2}, {0, 0, 3, 4}), f32({1, 2}, {0, 0})});
+  EXPECT_EQ(node.run(), (Values{0, 25}));
+  set_attribute(node.node(), "metric", "euclidean");
+  EXPECT_EQ(node.run(), (Values{0, 5}));
+  expect_refused(OneNode("CDist", {f32({2}, {0, 0}), f32({1, 2}, {0, 0})}).model, ErrorKind::invalid,
+                 {"two matrices"});
+}
+
 TEST(QuantizedLayers, Pool) {
   const HostTensor x = bytes({1, 1, 3, 1}, {12, 14, 10});  // 1, 2, 0
   OneNode average("QLinearAveragePool", {x, one(0.5), bytes({}, {10}), one(0.25), bytes({}, {1})});

@@ -10,7 +10,8 @@ std::vector<std::vector<RuleRow>> rule_tables(const std::string& domain) {
   if (domain == kRuntimeDomain)
     return {runtime_rules(),           runtime_fused_rules(),           runtime_attention_rules(),
             runtime_quantized_rules(), runtime_quantized_layer_rules(), runtime_moe_rules()};
-  if (domain == kLearnerDomain) return {learner_rules(), more_learner_rules(), tree_rules()};
+  if (domain == kLearnerDomain)
+    return {learner_rules(), more_learner_rules(), tree_rules(), support_vector_rules()};
   if (!is_onnx_domain(domain)) return {};
   return {elementwise_rules(), shape_rules(),     selection_rules(), layout_rules(),        indexing_rules(),
           reduction_rules(),   linear_rules(),    pooling_rules(),   normalization_rules(), resize_rules(),

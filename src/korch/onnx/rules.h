@@ -64,6 +64,7 @@ std::vector<RuleRow> runtime_moe_rules();  // mixtures of experts
 std::vector<RuleRow> learner_rules();
 std::vector<RuleRow> more_learner_rules();  // that predict, or encode numbers
 std::vector<RuleRow> tree_rules();
+std::vector<RuleRow> support_vector_rules();
 
 constexpr const char* kRuntimeDomain = "com.microsoft";  // of ONNX Runtime
 constexpr const char* kLearnerDomain = "ai.onnx.ml";     // ONNX's, of classical learners
@@ -134,6 +135,9 @@ Term root_mean_square(const Term& x, const std::vector<int64_t>& axes, double ep
 // x Phi(x), and by tanh.
 Operand gelu_by_erf(NodeImport& n, const Operand& x);
 Operand gelu_by_tanh(NodeImport& n, const Operand& x);
+// Of square matrices [..., n, n] in float64, n at least 1.
+constexpr int64_t kMaxInverted = 16;
+Term inverted(const Term& x);
 // Float types only: x ^ exponent.
 Operand power(NodeImport& n, const Operand& x, double exponent);
 

@@ -98,43 +98,6 @@ Results linear_classifier(NodeImport& n) {
   return {chosen_labels(positive, labels), both_scores(scores, false, transform)};
 }
 
-// What a row has to do with each support vector [vectors, features].
-Term support_kernel(NodeImport& n, const Term& x, const Term& vectors, const std::string& kind) {
-  std::vector<double> numbers = n.floats_attr("kernel_params");  // gamma, coef0, degree
-  if (!numbers.empty() && numbers.size() != 3) n.invalid("kernel_params needs three numbers");
-  numbers.resize(3, 0);
-  const Term product = apply(Op::MatMul, {x, vectors}, MatMulAttrs{false, true});
-  if (kind == "LINEAR") return product;
-  if (kind == "POLY") return {n, power(n, product * numbers[0] + numbers[1], numbers[2])};
-  if (kind == "SIGMOID") return tanh(product * numbers[0] + numbers[1]);
-  const Term apart = insert_axis(x, 1) - insert_axis(vectors, 0);
-  return exp(reduce(Op::ReduceSum, apart * apart, {2}, false) * -numbers[0]);
-}
-
-Results svm_regressor(NodeImport& n) {
-  const Term x = feature_rows(n, false);
-  const int64_t supports = n.int_attr("n_supports", 0);
-  const std::string kind = n.word_attr("kernel_type", {"LINEAR", "POLY", "RBF", "SIGMOID"});
-  const std::vector<double> coefficients = n.floats_attr("coefficients"),
-                            vectors = n.floats_attr("support_vectors"), rho = n.floats_attr("rho");
-  const int64_t expected = supports > 0 ? supports : x.extent(1);
-  if (supports < 0 || static_cast<int64_t>(coefficients.size()) != expected || rho.empty() ||
-      static_cast<int64_t>(vectors.size()) != supports * x.extent(1))
-    n.invalid(fmt::format("{} support vectors of {} features have {} numbers, {} coefficients and {} offsets",
-                          supports, x.extent(1), vectors.size(), coefficients.size(), rho.size()));
-  if (supports == 0 && kind != "LINEAR") n.invalid("kernel_type without support vectors");
-  const Term weights = constant(n, DType::f32, {expected, 1}, coefficients);
-  const Term near =
-      supports == 0 ? x
-                    : support_kernel(n, x, constant(n, DType::f32, {supports, x.extent(1)}, vectors), kind);
-  if (supports == 0) n.ignore("kernel_params");
-  const Term sum = matmul(near, weights) + rho[0];
-  if (score_transform(n) != ScoreTransform::none) n.unsupported("post_transform");
-  if (!n.flag("one_class", false)) return {sum};
-  const Term one = number_like(sum, 1);
-  return {select(number_like(sum, 0) < sum, one, -1)};
-}
-
 Results imputer(NodeImport& n) {
   const Term x(n, n.input(0));
   const bool real = is_float(x.dtype());
@@ -310,10 +273,13 @@ Term greatest_class(const Term& scores) {
 
 std::vector<RuleRow> more_learner_rules() {
   return {
-      {"LinearRegressor", linear_regressor},     {"LinearClassifier", linear_classifier},
-      {"SVMRegressor", svm_regressor},           {"Imputer", imputer},
-      {"OneHotEncoder", one_hot_encoder},        {"LabelEncoder", label_encoder, 1, 4},
-      {"FeatureVectorizer", feature_vectorizer}, {"ZipMap", zip_map},
+      {"LinearRegressor", linear_regressor},
+      {"LinearClassifier", linear_classifier},
+      {"Imputer", imputer},
+      {"OneHotEncoder", one_hot_encoder},
+      {"LabelEncoder", label_encoder, 1, 4},
+      {"FeatureVectorizer", feature_vectorizer},
+      {"ZipMap", zip_map},
   };
 }
 

@@ -168,16 +168,13 @@ Term table_rows(const Term& table, const Term& ids) {
   return apply(Op::Gather, {table, ids}, AxisAttrs{0});
 }
 
-// Elimination with the greatest element of each column as pivot, in up to so many steps.
-constexpr int64_t kMaxInverted = 16;
-
 // The row of [..., rows, columns] that `chosen` [..., rows, 1] marks, [..., 1, columns].
 Term marked_row(const Term& chosen, const Term& x) {
   return reduce(Op::ReduceSum, select(chosen, x, 0), {x.rank() - 2});
 }
 
 Results inverse(NodeImport& n) {
-  const Term given(n, n.input(0)), x = cast(given, DType::f64);
+  const Term x(n, n.input(0));
   const int64_t rank = x.rank();
   if (rank < 2 || x.extent(rank - 1) != x.extent(rank - 2)) n.invalid("needs square matrices");
   n.require_known(x, rank - 1, "the number of columns");
@@ -185,6 +182,27 @@ Results inverse(NodeImport& n) {
   const int64_t size = x.extent(rank - 1);
   if (size < 1 || size > kMaxInverted)
     n.unsupported(fmt::format("inverses of {} rows, other than 1 to {}", size, kMaxInverted));
+  return {cast(inverted(cast(x, DType::f64)), x.dtype())};
+}
+
+// How far each row of one matrix is from each of another, by |a|^2 + |b|^2 - 2 a b.
+Results distances(NodeImport& n) {
+  const Term a(n, n.input(0)), b(n, n.input(1));
+  if (a.rank() != 2 || b.rank() != 2) n.invalid("needs two matrices");
+  const std::string metric = n.word_attr("metric", {"sqeuclidean", "euclidean"});
+  const auto squares = [](const Term& x) { return reduce(Op::ReduceSum, x * x, {1}); };
+  const Term product = apply(Op::MatMul, {a, b}, MatMulAttrs{false, true});
+  const Term square = squares(a) + transpose(squares(b), {1, 0}) - product * 2.0;
+  const Term result = max(square, number_like(square, 0));
+  return {metric == "euclidean" ? sqrt(result) : result};
+}
+
+}  // namespace
+
+// Elimination with the greatest element of each column as pivot.
+Term inverted(const Term& x) {
+  NodeImport& n = x.node();
+  const int64_t rank = x.rank(), size = x.extent(rank - 1);
   const Term row = positions(n, DType::i64, size, rank - 2, rank);
   const Term unit = cast(row == positions(n, DType::i64, size, rank - 1, rank), DType::f64);
   Term left = x, right = expand_like(unit, x);
@@ -204,10 +222,8 @@ Results inverse(NodeImport& n) {
   }
   // Row by row, those of the right side where each column had its pivot.
   const Term order = concat(results, rank - 1);
-  return {cast(apply(Op::MatMul, {order, right}, MatMulAttrs{true, false}), given.dtype())};
+  return apply(Op::MatMul, {order, right}, MatMulAttrs{true, false});
 }
-
-}  // namespace
 
 Results attention_of_runtime(NodeImport& n, const ProjectedInputs& in) {
   require_plain_attention(n);
@@ -276,6 +292,7 @@ std::vector<RuleRow> runtime_fused_rules() {
       {"Attention", packed_attention},
       {"EmbedLayerNormalization", embed_layer_normalization_of_floats},
       {"Inverse", inverse},
+      {"CDist", distances},
   };
 }
 

@@ -258,24 +258,36 @@ struct NumberedNodes {
   }
 };
 
+// What both kinds of ensembles say of their nodes: a list of each, as long as that of the features.
+struct NodeLists {
+  std::vector<int64_t> features, yes, no, missing;
+
+  bool missing_is_yes(size_t node) const { return !missing.empty() && missing[node] == 1; }
+};
+
+NodeLists read_node_lists(NodeImport& n, const std::vector<std::pair<const char*, size_t>>& others) {
+  NodeLists lists{n.ints_attr("nodes_featureids", {}), n.ints_attr("nodes_truenodeids", {}),
+                  n.ints_attr("nodes_falsenodeids", {}), n.ints_attr("nodes_missing_value_tracks_true", {})};
+  n.ignore("nodes_hitrates");
+  const size_t count = lists.features.size();
+  require_count(n, "nodes_truenodeids", lists.yes.size(), "nodes", count);
+  require_count(n, "nodes_falsenodeids", lists.no.size(), "nodes", count);
+  if (!lists.missing.empty())
+    require_count(n, "nodes_missing_value_tracks_true", lists.missing.size(), "nodes", count);
+  for (const auto& [name, size] : others) require_count(n, name, size, "nodes", count);
+  return lists;
+}
+
 NumberedNodes read_nodes(NodeImport& n) {
-  const std::vector<int64_t> trees = n.ints_attr("nodes_treeids", {}), ids = n.ints_attr("nodes_nodeids", {}),
-                             features = n.ints_attr("nodes_featureids", {}),
-                             yes = n.ints_attr("nodes_truenodeids", {}),
-                             no = n.ints_attr("nodes_falsenodeids", {}),
-                             missing = n.ints_attr("nodes_missing_value_tracks_true", {});
+  const std::vector<int64_t> trees = n.ints_attr("nodes_treeids", {}), ids = n.ints_attr("nodes_nodeids", {});
   const std::vector<std::string> modes = n.strings_attr("nodes_modes", {});
   const std::vector<double> values = numbers_of(n, "nodes_values");
-  n.ignore("nodes_hitrates");
   n.ignore("nodes_hitrates_as_tensor");
+  const NodeLists lists = read_node_lists(n, {{"nodes_treeids", trees.size()},
+                                              {"nodes_nodeids", ids.size()},
+                                              {"nodes_modes", modes.size()},
+                                              {"nodes_values", values.size()}});
   const size_t count = trees.size();
-  require_count(n, "nodes_nodeids", ids.size(), "nodes", count);
-  require_count(n, "nodes_featureids", features.size(), "nodes", count);
-  require_count(n, "nodes_truenodeids", yes.size(), "nodes", count);
-  require_count(n, "nodes_falsenodeids", no.size(), "nodes", count);
-  require_count(n, "nodes_modes", modes.size(), "nodes", count);
-  require_count(n, "nodes_values", values.size(), "nodes", count);
-  if (!missing.empty()) require_count(n, "nodes_missing_value_tracks_true", missing.size(), "nodes", count);
   NumberedNodes result;
   for (size_t i = 0; i < count; ++i) {
     const auto place = static_cast<int64_t>(i);
@@ -284,15 +296,11 @@ NumberedNodes read_nodes(NodeImport& n) {
     if (i == 0 || trees[i] != trees[i - 1]) result.forest.roots.push_back(place);
   }
   for (size_t i = 0; i < count; ++i) {
-    TreeNode node{branch_named(n, modes[i]),
-                  features[i],
-                  values[i],
-                  static_cast<int64_t>(i),
-                  static_cast<int64_t>(i),
-                  !missing.empty() && missing[i] == 1};
+    TreeNode node{branch_named(n, modes[i]), lists.features[i],       values[i],
+                  static_cast<int64_t>(i),   static_cast<int64_t>(i), lists.missing_is_yes(i)};
     if (node.branch != Branch::leaf) {
-      node.yes = result.at(n, trees[i], yes[i], "nodes_truenodeids");
-      node.no = result.at(n, trees[i], no[i], "nodes_falsenodeids");
+      node.yes = result.at(n, trees[i], lists.yes[i], "nodes_truenodeids");
+      node.no = result.at(n, trees[i], lists.no[i], "nodes_falsenodeids");
     } else {
       node.feature = 0;
     }
@@ -387,21 +395,12 @@ Results tree_ensemble_classifier(NodeImport& n) {
 class SplitForest {
  public:
   explicit SplitForest(NodeImport& n) : n_(n) {
-    features_ = n.ints_attr("nodes_featureids", {}), yes_ = n.ints_attr("nodes_truenodeids", {}),
-    no_ = n.ints_attr("nodes_falsenodeids", {}), yes_leaf_ = n.ints_attr("nodes_trueleafs", {}),
-    no_leaf_ = n.ints_attr("nodes_falseleafs", {}),
-    missing_ = n.ints_attr("nodes_missing_value_tracks_true", {});
+    yes_leaf_ = n.ints_attr("nodes_trueleafs", {}), no_leaf_ = n.ints_attr("nodes_falseleafs", {});
     splits_ = values("nodes_splits"), modes_ = values("nodes_modes");
-    n.ignore("nodes_hitrates");
-    const size_t count = features_.size();
-    require_count(n, "nodes_truenodeids", yes_.size(), "nodes", count);
-    require_count(n, "nodes_falsenodeids", no_.size(), "nodes", count);
-    require_count(n, "nodes_trueleafs", yes_leaf_.size(), "nodes", count);
-    require_count(n, "nodes_falseleafs", no_leaf_.size(), "nodes", count);
-    require_count(n, "nodes_splits", splits_.size(), "nodes", count);
-    require_count(n, "nodes_modes", modes_.size(), "nodes", count);
-    if (!missing_.empty())
-      require_count(n, "nodes_missing_value_tracks_true", missing_.size(), "nodes", count);
+    lists_ = read_node_lists(n, {{"nodes_trueleafs", yes_leaf_.size()},
+                                 {"nodes_falseleafs", no_leaf_.size()},
+                                 {"nodes_splits", splits_.size()},
+                                 {"nodes_modes", modes_.size()}});
   }
 
   Forest read() {
@@ -413,7 +412,7 @@ class SplitForest {
     require_count(n_, "leaf_weights", weights.size(), "leaves", targets.size());
     n_.bounded("leaf_targetids", targets, 0, forest.targets - 1);
     forest.roots = n_.ints_attr("tree_roots", {});
-    n_.bounded("tree_roots", forest.roots, 0, static_cast<int64_t>(features_.size()) - 1);
+    n_.bounded("tree_roots", forest.roots, 0, static_cast<int64_t>(lists_.features.size()) - 1);
     read_inner(forest, static_cast<int64_t>(targets.size()));
     for (size_t i = 0; i < targets.size(); ++i) {
       const auto place = static_cast<int64_t>(forest.nodes.size());
@@ -433,7 +432,7 @@ class SplitForest {
   }
 
   void read_inner(Forest& forest, int64_t leaves) {
-    const auto count = static_cast<int64_t>(features_.size());
+    const auto count = static_cast<int64_t>(lists_.features.size());
     const auto child = [&](int64_t place, int64_t is_leaf, const char* who) {
       const int64_t limit = is_leaf != 0 ? leaves : count;
       if (place < 0 || place >= limit)
@@ -443,10 +442,10 @@ class SplitForest {
     for (int64_t i = 0; i < count; ++i) {
       if (modes_[i] < 0 || modes_[i] > static_cast<double>(Branch::member))
         n_.invalid(fmt::format("nodes_modes {}", modes_[i]));
-      forest.nodes.push_back({static_cast<Branch>(static_cast<int>(modes_[i])), features_[i], splits_[i],
-                              child(yes_[i], yes_leaf_[i], "nodes_truenodeids"),
-                              child(no_[i], no_leaf_[i], "nodes_falsenodeids"),
-                              !missing_.empty() && missing_[i] == 1});
+      forest.nodes.push_back({static_cast<Branch>(static_cast<int>(modes_[i])), lists_.features[i],
+                              splits_[i], child(lists_.yes[i], yes_leaf_[i], "nodes_truenodeids"),
+                              child(lists_.no[i], no_leaf_[i], "nodes_falsenodeids"),
+                              lists_.missing_is_yes(i)});
     }
   }
 
@@ -455,7 +454,7 @@ class SplitForest {
     std::vector<double> members;
     if (n_.has("membership_values")) members = values("membership_values");
     size_t at = 0;
-    for (size_t i = 0; i < features_.size(); ++i) {
+    for (size_t i = 0; i < lists_.features.size(); ++i) {
       if (forest.nodes[i].branch != Branch::member) continue;
       std::vector<double> set;
       for (; at < members.size() && !std::isnan(members[at]); ++at) set.push_back(members[at]);
@@ -478,7 +477,8 @@ class SplitForest {
   }
 
   NodeImport& n_;
-  std::vector<int64_t> features_, yes_, no_, yes_leaf_, no_leaf_, missing_;
+  NodeLists lists_;
+  std::vector<int64_t> yes_leaf_, no_leaf_;
   std::vector<double> splits_, modes_;
 };
 
