@@ -133,7 +133,7 @@ class Executable:
                 and the like.
 
         Raises:
-            InvalidInput: an array does not fit, or holds an index that leaves its axis.
+            InvalidInput: an array does not fit, holds an index that leaves its axis, or is none that the network takes.
             UsageError: the executable is closed.
             ResourceError: memory or threads are short.
         """

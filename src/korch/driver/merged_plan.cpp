@@ -133,8 +133,9 @@ std::vector<int64_t> levels_of(const OpenDimension& dimension) {
   std::vector<int64_t> levels = {dimension.most};
   if (dimension.sum) return levels;  // it follows the others
   for (int64_t half = dimension.most / 2; half > 0; half /= 2) {
-    const int64_t level = fitting_up_to(dimension, (half + step - 1) / step * step);
+    int64_t level = (half + step - 1) / step * step;
     if (half < least && level != dimension.least) break;
+    level = fitting_up_to(dimension, level);
     if (level < levels.back()) levels.push_back(level);
   }
   return levels;
