@@ -162,7 +162,7 @@ TEST(Tolerated, ABranchThatTheLeastExtentDoesNotFitIsAnErrorWhereItIsTaken) {
                                   HostTensor::of<int64_t>(DType::i64, {}, {4})})[0];
   };
   EXPECT_EQ(element_as_double(run(false), 3), 4);
-  expect_error([&] { run(true); }, ErrorKind::invalid, {"\"choice\"", "out of range"});
+  expect_error([&] { run(true); }, ErrorKind::invalid, {"\"choice\"", "takes its then branch, which does not fit"});
   expect_refused(choice(true), ErrorKind::usage, {"\"choice\"", "neither branch fits", "begins higher"},
                  options);
 }
