@@ -209,7 +209,7 @@ TEST(Unsupported, DataDependentShapesSayWhatToDo) {
   b.node("Reshape", {"x", "shape"}, {"y"}, "to_data");
   b.node("Expand", {"x", "shape"}, {"z"}, "wide");
   expect_refused(b, ErrorKind::unsupported,
-                 {"\"to_data\" (Reshape)", "\"shape\"", "--shape", "\"wide\" (Expand): its target extents"});
+                 {"\"to_data\" (Reshape)", "--bound shape=N", "\"wide\" (Expand): its target extents"});
 }
 
 TEST(Unsupported, ManyNodesAreCountedPerOperator) {

@@ -477,6 +477,72 @@ TEST(Bounded, ByTheUsersWord) {
   expect_refused(b, ErrorKind::usage, {"\"nowhere\"", "no node"}, options);
 }
 
+// The bound of each number bounds their sums, and what is as long as these.
+TEST(Bounded, ByTheUsersWordOfEachNumber) {
+  ModelBuilder b(17);
+  b.input("x", {2, 2}).output("y");
+  b.ints("axis", {1});
+  b.ints("one", {1});
+  set_attribute(b.node("Cast", {"x"}, {"lengths"}), "to", 7);
+  set_attribute(b.node("ReduceSum", {"lengths", "axis"}, {"sums"}), "keepdims", 0);
+  set_attribute(b.node("ReduceMax", {"sums"}, {"most"}), "keepdims", 0);
+  b.node("Reshape", {"most", "one"}, {"shape"});
+  b.node("ConstantOfShape", {"shape"}, {"y"}, "it");
+  expect_refused(b, ErrorKind::unsupported, {"it", "--bound shape=N"});
+  ImportOptions options;
+  options.value_bounds["lengths"] = 3;
+  const Graph graph = import_onnx_bytes(b.bytes(), options);
+  const std::vector<HostTensor> got = interpret(graph, {f32({2, 2}, {1, 0, 3, 2})});
+  EXPECT_EQ(output_shapes(graph, got)[0], Shape{5});
+  expect_error(
+      [&] {
+        interpret(graph, {f32({2, 2}, {1, 0, 4, 0})});
+      },
+      ErrorKind::invalid, {"lengths within its bound of 3", "out of range"});
+}
+
+// As networks that speak do: as long as the data say, through convolutions and reshapes.
+ModelBuilder as_long_as_the_data_say(int64_t columns) {
+  ModelBuilder b(17);
+  b.input("x", {3}).output("y");
+  b.initializer("zero", HostTensor::of<int64_t>(DType::i64, {}, {0}));
+  b.initializer("step", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  b.floats("w", {2, 1, 3}, {1, 1, 1, 0, 1, 0});
+  b.ints("places", {0, 1});
+  b.ints("columns", {columns});
+  b.ints("axis", {2});
+  set_attribute(b.node("Cast", {"x"}, {"lengths"}), "to", 7);
+  set_attribute(b.node("ReduceSum", {"lengths"}, {"total"}), "keepdims", 0);
+  b.node("Range", {"zero", "total", "step"}, {"at"});
+  set_attribute(b.node("Cast", {"at"}, {"numbers"}), "to", 1);
+  b.node("Unsqueeze", {"numbers", "places"}, {"row"});
+  set_attribute(b.node("Conv", {"row", "w"}, {"sums"}), "pads", std::vector<int64_t>{1, 1});
+  b.node("Shape", {"sums"}, {"shape"});
+  b.node("Gather", {"shape", "axis"}, {"length"});
+  set_attribute(b.node("Concat", {"length", "columns"}, {"to"}), "axis", 0);
+  b.node("Reshape", {"sums", "to"}, {"y"}, "it");
+  return b;
+}
+
+TEST(Bounded, SequencesAsLongAsTheDataSay) {
+  ImportOptions options;
+  options.value_bounds["lengths"] = 3;
+  const Graph graph = import_onnx_bytes(as_long_as_the_data_say(2).bytes(), options);
+  for (int64_t total : {0, 1, 2, 5, 9}) {
+    const auto part = [&](int64_t i) { return static_cast<float>(std::clamp<int64_t>(total - 3 * i, 0, 3)); };
+    const std::vector<HostTensor> got = interpret(graph, {f32({3}, {part(0), part(1), part(2)})});
+    ASSERT_EQ(output_shapes(graph, got)[0], (Shape{total, 2}));
+    const HostTensor y = got[0].cropped({total, 2});
+    for (int64_t i = 0; i < 2 * total; ++i) {
+      const int64_t at = i % total;
+      const int64_t around = (at > 0 ? at - 1 : 0) + at + (at + 1 < total ? at + 1 : 0);
+      EXPECT_EQ(element_as_double(y, i), static_cast<double>(i < total ? around : at)) << total << ", " << i;
+    }
+  }
+  // As many elements only where there are none.
+  expect_refused(as_long_as_the_data_say(3), ErrorKind::unsupported, {"it"}, options);
+}
+
 TEST(Bounded, RanksAreCheckedAsWithoutBounds) {
   ModelBuilder product = of_selected("Gemm", {"y", "y"}, {12});
   expect_error([&] { import_onnx_bytes(product.bytes()); }, ErrorKind::invalid, {"Gemm", "rank"});

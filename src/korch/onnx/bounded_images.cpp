@@ -59,9 +59,6 @@ class BoundedImages : BoundsEmitter {
                                            Op::Resize};
     if (of_images.count(op_) == 0) unsupported("korch does not know what that does to its result");
     require_channels();
-    for (int64_t axis = 2; axis < x()->rank(); ++axis)
-      if (const Operand extent = extent_of(x(), axis); extent != nullptr && depends_on_data(extent))
-        unsupported("an axis other than that of the batch");
   }
   // Of a convolution whose weights and data have open channels; or where channels are by themselves.
   void require_channels() {
@@ -99,16 +96,25 @@ class BoundedImages : BoundsEmitter {
     return windows_of(attrs<ConvAttrs>(), Shape(weights.begin() + 2, weights.end()));
   }
 
+  // Of data that say so little no window and no element is left.
+  Operand no_less(const Operand& extent, int64_t needed) {
+    return least(extent) >= needed ? extent : emit(Op::Max, NoAttrs{}, {extent, integer(needed)});
+  }
+
   // How many windows there are along an axis.
   Operand count(const Window& window, size_t i) {
     const Operand extent = spatial_extent(i);
     if (extent == nullptr) return nullptr;
     const int64_t surplus = window.before + window.after - window.span;
+    const int64_t upper = (spatial_bound(i) + surplus) / window.stride + 1;
+    const auto windows = [&](const Operand& places) {
+      return affine(places, 1, surplus + window.stride, window.stride, upper);
+    };
+    if (depends_on_data(extent)) return windows(no_less(extent, -surplus - window.stride));
     require_least(extent, -surplus,
                   fmt::format("axis {} of its data, where a window of {} must fit with padding {}+{},", i + 2,
                               window.span, window.before, window.after));
-    const int64_t upper = (spatial_bound(i) + surplus) / window.stride + 1;
-    return affine(extent, 1, surplus + window.stride, window.stride, upper);
+    return windows(extent);
   }
   std::vector<Operand> counts(const std::vector<Window>& windows) {
     std::vector<Operand> extents = {extent_of(x(), 0), extent_of(x(), 1)};
@@ -173,10 +179,14 @@ class BoundedImages : BoundsEmitter {
       }
       if (extent == nullptr) continue;
       const int64_t surplus = behind - window.before - window.stride;
-      require_least(extent, (window.stride - surplus) / window.stride,
-                    fmt::format("axis {} of its data, of whose result something must be left,", i + 2));
+      const bool is_data = depends_on_data(extent);
+      if (!is_data)
+        require_least(extent, (window.stride - surplus) / window.stride,
+                      fmt::format("axis {} of its data, of whose result something must be left,", i + 2));
       if (behind > window.stride) inputs[0] = masked_by_zero(inputs[0], static_cast<int64_t>(i) + 2);
-      extents[i + 2] = affine(extent, window.stride, surplus, 1, spatial_bound(i) * window.stride + surplus);
+      const Operand counted =
+          is_data ? no_less(extent, (window.stride - 1 - surplus) / window.stride) : extent;
+      extents[i + 2] = affine(counted, window.stride, surplus, 1, spatial_bound(i) * window.stride + surplus);
     }
     return with(inputs, extents);
   }

@@ -271,9 +271,9 @@ class Importer {
   Operand with_bound(const Operand& operand, const std::pair<const std::string, int64_t>& bound) {
     const auto& [name, most] = bound;
     bounded_.insert(name);
-    if (operand->sequence || !is_integer(operand->dtype()) || operand->rank() > 1)
+    if (operand->sequence || !is_integer(operand->dtype()))
       throw Error(ErrorKind::usage,
-                  fmt::format("a bound is given for {}, which is no integer or vector of integers",
+                  fmt::format("a bound is given for {}, which is no integer or tensor of integers",
                               quoted_name(name)));
     return at_most(builder_, operand, most, printable(name));
   }

@@ -88,8 +88,6 @@ std::vector<Extent> NodeImport::extents_input(size_t i, const char* what) const 
       result.push_back({element_as_int(*element->constant, 0), nullptr});
     else if (element->upper)
       result.push_back({*element->upper, element});
-    else if (element->from_data)
-      constant_input(i, what);
     else
       unsupported(fmt::format("its {} depend on the data, and no bound is known{}", what, bound_advice(i)));
   }

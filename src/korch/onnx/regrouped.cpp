@@ -83,6 +83,20 @@ bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, Gra
   return true;
 }
 
+bool has_as_many_elements(const Term& x, const std::vector<Extent>& target) {
+  GraphBuilder& builder = x.node().builder();
+  Factors before, after;
+  const auto add = [&](const Operand& counted, int64_t bound, Factors* factors) {
+    if (counted != nullptr) add_factors(builder.graph(), builder.value(counted), 0, factors);
+    return counted != nullptr || !__builtin_mul_overflow(factors->number, bound, &factors->number);
+  };
+  for (int64_t axis = 0; axis < x.rank(); ++axis)
+    if (!add(extent_of(x, axis), x.extent(axis), &before)) return false;
+  for (const Extent& extent : target)
+    if (extent.bound == -1 || !add(extent.counted, extent.bound, &after)) return false;
+  return divide(builder, &before, after) && before.number == 1 && before.values.empty();
+}
+
 std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& target) {
   NodeImport& n = x.node();
   const Graph& graph = n.builder().graph();

@@ -12,6 +12,9 @@ namespace korch::onnx {
 // target's: the same products of the same numbers. An extent of -1 (null, bound -1) may be any.
 bool has_extents(const Operand& reshaped, const std::vector<Extent>& target, GraphBuilder& builder);
 
+// Whether both have the same number of elements whatever the data say: the same products of the same numbers.
+bool has_as_many_elements(const Term& x, const std::vector<Extent>& target);
+
 // The value of a target extent of -1: the factors of the data's extents without those of the other target
 // extents. Nothing if these are no part of them.
 std::optional<Extent> left_extent(const Term& x, const std::vector<Extent>& target);

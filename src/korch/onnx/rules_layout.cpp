@@ -86,10 +86,10 @@ Results reshape(NodeImport& n) {
   const bool zero_is_zero = n.flag("allowzero", false);
   std::vector<Extent> wanted = n.extents_input(1, "target extents");
   Shape target;
+  bool from_data = false;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Extent& extent = wanted[i];
-    if (extent.counted != nullptr && extent.counted->from_data)
-      n.constant_input(1, "target extents");  // which of the elements count would depend on them
+    from_data = from_data || (extent.counted != nullptr && extent.counted->from_data);
     if (extent.bound == 0 && extent.counted == nullptr && !zero_is_zero) {
       if (i >= x->shape().size())
         n.invalid(fmt::format("target extent 0 at axis {}, but the data have rank {}", i, x->rank()));
@@ -117,6 +117,8 @@ Results reshape(NodeImport& n) {
   }
   if (!is_open) return {n.reshape(x, target)};
   if (const Operand result = reshaped_at_bounds(n, x, target, wanted)) return {result};
+  if (from_data && !has_as_many_elements({n, x}, wanted))
+    n.constant_input(1, "target extents");  // which of the elements count would depend on them
   if (unknown != target.end() && !left) n.unsupported(kBesideExtents);
   return {regrouped({n, x}, wanted)};
 }
