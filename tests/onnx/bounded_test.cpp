@@ -498,7 +498,7 @@ TEST(Bounded, ByTheUsersWordOfEachNumber) {
       [&] {
         interpret(graph, {f32({2, 2}, {1, 0, 4, 0})});
       },
-      ErrorKind::invalid, {"lengths within its bound of 3", "out of range"});
+      ErrorKind::invalid, {"'lengths' is more than the bound of 3"});
 }
 
 // As networks that speak do: as long as the data say, through convolutions and reshapes.
