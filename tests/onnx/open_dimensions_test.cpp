@@ -519,20 +519,30 @@ TEST(OpenDimensions, WhatTheyCannotBe) {
                {"\"it\" (Det)", "the size of the matrices is a range", "--shape"});
 }
 
-// An axis of at most one element is not what the first axis of a matrix is.
-TEST(OpenDimensions, FlattenTellsAnEmptyBatchFromOneRow) {
-  ModelBuilder b(17);
-  b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
-  set_attribute(b.node("Flatten", {"x"}, {"y"}), "axis", int64_t{0});
-  ImportOptions open;
-  open.shapes = {{"batch", {1}}, {"steps", {kMostSteps}}};
-  open.least_shapes = {{"batch", {0}}, {"steps", {1}}};
-  const Graph graph = import_onnx_bytes(b.bytes(), open);
+// An open axis of at most one element is none of those that a reshape adds or takes away.
+TEST(OpenDimensions, AnEmptyBatchIsToldFromAxesOfOneElement) {
+  const auto shape_of = [](const char* op, const std::vector<int64_t>& axes, int64_t batch) {
+    ModelBuilder b(17);
+    b.input("x", {-1, 1, -1, kWidth}, 1, {"batch", "", "steps", ""}).output("y");
+    b.ints("axes", axes);
+    if (op == std::string("Flatten"))
+      set_attribute(b.node(op, {"x"}, {"y"}), "axis", int64_t{0});
+    else
+      b.node(op, {"x", "axes"}, {"y"});
+    ImportOptions open;
+    open.shapes = {{"batch", {1}}, {"steps", {kMostSteps}}};
+    open.least_shapes = {{"batch", {0}}, {"steps", {1}}};
+    const Graph graph = import_onnx_bytes(b.bytes(), open);
+    const auto got = interpret(graph, {random_tensor({1, 1, kMostSteps, kWidth}, 3),
+                                       HostTensor::of<int64_t>(DType::i64, {}, {batch}),
+                                       HostTensor::of<int64_t>(DType::i64, {}, {3})});
+    return output_shapes(graph, got)[0];
+  };
   for (int64_t batch : {0, 1}) {
-    const auto got = interpret(
-        graph, {random_tensor({1, kMostSteps, kWidth}, 3), HostTensor::of<int64_t>(DType::i64, {}, {batch}),
-                HostTensor::of<int64_t>(DType::i64, {}, {3})});
-    EXPECT_EQ(output_shapes(graph, got)[0], (Shape{1, batch * 3 * kWidth}));
+    EXPECT_EQ(shape_of("Flatten", {}, batch), (Shape{1, batch * 3 * kWidth}));
+    EXPECT_EQ(shape_of("Unsqueeze", {0}, batch), (Shape{1, batch, 1, 3, kWidth}));
+    EXPECT_EQ(shape_of("Unsqueeze", {1, 4}, batch), (Shape{batch, 1, 1, 3, 1, kWidth}));
+    EXPECT_EQ(shape_of("Squeeze", {1}, batch), (Shape{batch, 3, kWidth}));
   }
 }
 

@@ -31,6 +31,13 @@ void stays_there(NodeImport& n, int64_t axis, const Operand& result) {
     n.builder().note_meeting(extent, n.integer(1), n.origin(), {result}, ExtentRelation::different);
 }
 
+// The first input with other axes of 1 element; `extents` are of the axes of `out`. A reshape could take an
+// open axis of 1 element at most for one of these.
+Operand with_axes(NodeImport& n, const Shape& out, const Results& extents) {
+  const Operand& x = n.input(0);
+  return is_bounded(x) ? n.bounded(reshape(at_bounds({n, x}), out), extents) : n.reshape(x, out);
+}
+
 Results squeeze(NodeImport& n) {
   const Shape& in = n.input(0)->shape();
   std::vector<int64_t> axes, may_be_one;
@@ -46,12 +53,15 @@ Results squeeze(NodeImport& n) {
     }
   }
   Shape out;
+  Results extents;
   for (size_t i = 0; i < in.size(); ++i) {
     const bool squeezed = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
     if (squeezed && in[i] != 1) n.invalid(fmt::format("axis {} has extent {}, not 1", i, in[i]));
-    if (!squeezed) out.push_back(in[i]);
+    if (squeezed) continue;
+    out.push_back(in[i]);
+    extents.push_back(extent_of(n.input(0), static_cast<int64_t>(i)));
   }
-  const Operand result = n.reshape(n.input(0), out);
+  const Operand result = with_axes(n, out, extents);
   for (const int64_t axis : may_be_one) stays_there(n, axis, result);
   return {result};
 }
@@ -60,9 +70,12 @@ Results unsqueeze(NodeImport& n) {
   const auto given = squeeze_axes(n);
   if (!given) n.invalid("axes are missing");
   Shape out = n.input(0)->shape();
-  for (int64_t axis : n.axes(*given, n.input(0)->rank() + static_cast<int64_t>(given->size())))
+  Results extents = extents_of(n.input(0));
+  for (int64_t axis : n.axes(*given, n.input(0)->rank() + static_cast<int64_t>(given->size()))) {
     out.insert(out.begin() + axis, 1);
-  return {n.reshape(n.input(0), out)};
+    extents.insert(extents.begin() + axis, nullptr);
+  }
+  return {with_axes(n, out, extents)};
 }
 
 // Null where that is no reshape of what counts, to these extents.
