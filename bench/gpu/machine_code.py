@@ -135,9 +135,9 @@ def wide_maps(phase, types):
             if extent % 4 == 0 and all(runs_along(offset, name) for _, offset in written):
                 if any(not buffer.startswith("s") and affine(offset).get(name, 0) not in (0, 1) for buffer, offset in read):
                     continue  # through shared memory, a line of single elements at a time
-                if any(buffer.startswith("s") and affine(offset).get(name) == 1 and not runs_along(offset, name)
+                if any(buffer.startswith("s") and affine(offset).get(name, 0) > 0 and not runs_along(offset, name)
                        for buffer, offset in read):
-                    continue  # taps of a staged window begin anywhere, so that a thread has one element
+                    continue  # taps of a staged window begin anywhere, or lie apart: a thread has one element
                 stores = stores or any(not buffer.startswith("s") for buffer, _ in written)
                 loads = loads or any(not buffer.startswith("s") and runs_along(offset, name) for buffer, offset in read)
     return loads, stores

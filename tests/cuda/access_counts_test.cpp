@@ -179,6 +179,30 @@ TEST(KernelAccesses, RowsAreReadOnce) {
   }
 }
 
+// Of groups of channels: a row is a group, each channel of it has a factor, and a thread loads and stores
+// four neighbours of one channel at once.
+TEST(KernelAccesses, RowsOfGroupsRunInLanes) {
+  const Graph graph = parse_graph(R"(graph {
+  input %x : f32[4x2048] "x"
+  input %f : f32[8x1] "f"
+  %s = ReduceMax(%x) {axes=[1], keepdims=true}
+  %d = Sub(%x, %s)
+  %c = Reshape(%d) {shape=[8,1024]}
+  %y = Mul(%c, %f)
+  output %y "y"
+})");
+  const Candidate candidate = whole_candidate(graph);
+  const Implementation way = cuda_implementations(graph, candidate)[0];
+  const Result<CudaKernel> kernel = generate_cuda(graph, candidate, way, "k0");
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_NE(kernel.value().source.find("load_aligned<f32x4>(in0"), std::string::npos)
+      << kernel.value().source;
+  EXPECT_NE(kernel.value().source.find("store_aligned(out0"), std::string::npos) << kernel.value().source;
+  if (kEmulates) {
+    EXPECT_LE(counts_of(graph, way).global_bytes, 4 * 2 * 4 * 2048 + 8 * 32);  // of a factor a sector
+  }
+}
+
 TEST(KernelAccesses, Print) {
   if (!kEmulates) GTEST_SKIP() << kEmulatesNot;
   if (std::getenv("KORCH_CUDA_COUNTS") == nullptr) GTEST_SKIP() << "KORCH_CUDA_COUNTS is not set";

@@ -35,6 +35,8 @@ struct MemorySpelling {
 // Whether `lanes` values of the variable from a multiple of them on lie beside each other, from a multiple of
 // them on.
 bool is_aligned(const Index& index, const std::string& variable, int lanes);
+// Whether an index is the same for all `lanes` values of the variable from a multiple of them on.
+bool is_same_for_lanes(const Index& index, const std::string& variable, int lanes);
 // Whether a condition is the same for all `lanes` values of the variable from a multiple of them on.
 bool same_for_lanes(const Condition& condition, const std::string& variable, int lanes);
 

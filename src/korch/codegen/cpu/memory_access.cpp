@@ -14,6 +14,14 @@ bool is_aligned(const Index& index, const std::string& variable, int lanes) {
          });
 }
 
+bool is_same_for_lanes(const Index& index, const std::string& variable, int lanes) {
+  return std::all_of(index.terms().begin(), index.terms().end(), [&](const Index::Term& term) {
+    const Atom& atom = *term.atom;
+    return !term_index(term).depends_on(variable) ||
+           (atom.kind == AtomKind::div && atom.a % lanes == 0 && is_aligned(atom.arg, variable, lanes));
+  });
+}
+
 bool same_for_lanes(const Condition& condition, const std::string& variable, int lanes) {
   return std::all_of(condition.bounds().begin(), condition.bounds().end(), [&](const Bound& bound) {
     return !bound.index.depends_on(variable) ||

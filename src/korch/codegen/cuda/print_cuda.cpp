@@ -137,6 +137,8 @@ ScratchPlaces scratch_places(const RowGraph& rows, size_t phase, bool with_pipel
 // A multiprocessor holds two blocks that make tiles, so that one multiplies while the other one waits: each
 // thread has 128 registers at most.
 constexpr const char* kBlocksOfTiles = ", 2";
+// Half of the threads that it could hold, of those that wait for memory alone: 64 registers each.
+constexpr const char* kBlocksOfMaps = ", 4";
 
 int64_t workspace_bytes(const RowGraph& rows) {
   int64_t most = 0;
@@ -189,12 +191,18 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
 {}{}  }}
 }}
 )",
-                                           kCudaThreads, places_.held.empty() ? "" : kBlocksOfTiles, symbol,
-                                           parameters, scratch(), index_type_, phase_.slices(),
-                                           slice_variables(phase_, index_type_), body));
+                                           kCudaThreads, blocks_at_least(), symbol, parameters, scratch(),
+                                           index_type_, phase_.slices(), slice_variables(phase_, index_type_),
+                                           body));
   }
 
  private:
+  const char* blocks_at_least() const {
+    if (!places_.held.empty()) return kBlocksOfTiles;
+    const bool maps = std::all_of(phase_.nests.begin(), phase_.nests.end(),
+                                  [](const Nest& nest) { return nest.kind == NestKind::map; });
+    return maps ? kBlocksOfMaps : "";
+  }
   const Pipeline* pipeline_from(size_t nest) const {
     for (const Pipeline& pipeline : places_.pipelines)
       if (pipeline.first == nest) return &pipeline;

@@ -328,12 +328,13 @@ bool GroupBuilder::runs_along_rows() const {
   return votes > 0;
 }
 
-// Whether every thread may have four neighbouring columns: of float32, loaded and stored at once.
+// Whether every thread may have four neighbouring columns: of float32, loaded and stored at once, or one
+// element for all of them.
 bool GroupBuilder::runs_in_lanes(const Nest& nest) const {
   const std::string& column = group_.column.name;
   const auto at_once = [&](const Index& offset) {
     return offset.dynamics().empty() &&
-           (!offset.depends_on(column) || is_aligned(offset, column, kLanesAtOnce));
+           (is_same_for_lanes(offset, column, kLanesAtOnce) || is_aligned(offset, column, kLanesAtOnce));
   };
   for (const Store& store : nest.stores)
     if (graph_.buffers[store.buffer].type != DType::f32 || !at_once(store.offset) ||

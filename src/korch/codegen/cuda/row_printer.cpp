@@ -63,7 +63,7 @@ std::string RowPrinter::open_columns(const RowGroup& group, bool unrolled) {
   emitter_.open(points * step == group.column.extent
                     ? ""
                     : fmt::format("if ({} < {})", group.column.name, group.column.extent));
-  emitter_.set_lanes(group.column.name, group.lanes, "");
+  emitter_.set_lanes(group.column.name, group.lanes, "", true);
   const std::string at = points == 1 ? "" : "[" + point + "]";
   for (const auto& [node, name] : kept_) emitter_.preset(node, name + at, group.lanes > 1);
   return at;
