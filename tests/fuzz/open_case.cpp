@@ -121,6 +121,18 @@ std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice&
   return result;
 }
 
+// Whether korch takes these extents at all: where axes of different symbols meet, it takes equal ones alone.
+bool takes(const Graph& graph, const Extents& run) {
+  std::vector<int64_t> extents;
+  for (const OpenDimension& dimension : graph.open_dimensions()) extents.push_back(run.at(dimension.name));
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const OpenDimension& dimension = graph.open_dimensions()[i];
+    if (!fits(dimension, extents[i]) || (dimension.sum && dimension.sum->of(extents) != extents[i]))
+      return false;
+  }
+  return true;
+}
+
 class OpenCase {
  public:
   OpenCase(uint64_t seed, CaseResult& result)
@@ -136,7 +148,10 @@ class OpenCase {
       return;
     }
     for (size_t run = 0; run < model_.runs.size(); ++run)
-      runs_.push_back(std::make_unique<Expected>(model_, run));
+      if (takes(graph, model_.runs[run]))
+        runs_.push_back(std::make_unique<Expected>(model_, run));
+      else
+        ++result_.coverage["refused: a run's extents"];
     for (const auto& run : runs_)
       if (!run->oracle.is_moderate(false)) {
         result_.is_defined = false;
