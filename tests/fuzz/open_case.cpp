@@ -125,12 +125,7 @@ std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice&
 bool takes(const Graph& graph, const Extents& run) {
   std::vector<int64_t> extents;
   for (const OpenDimension& dimension : graph.open_dimensions()) extents.push_back(run.at(dimension.name));
-  for (size_t i = 0; i < extents.size(); ++i) {
-    const OpenDimension& dimension = graph.open_dimensions()[i];
-    if (!fits(dimension, extents[i]) || (dimension.sum && dimension.sum->of(extents) != extents[i]))
-      return false;
-  }
-  return true;
+  return fitting_extents(graph.open_dimensions(), extents) == extents;
 }
 
 class OpenCase {
