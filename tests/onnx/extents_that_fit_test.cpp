@@ -1,13 +1,16 @@
 // Runs that ONNX Runtime refuses for their extents: here they are refused too, and give no numbers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
 #include "expect_error.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/known_values.h"
+#include "korch/ir/refusal.h"
 #include "open_extents.h"
+#include "own_extents.h"
 
 namespace korch {
 namespace {
@@ -273,6 +276,38 @@ TEST(ExtentsThatFit, IndicesOfReductionsLieWithin) {
           expect_error([&] { run(index); }, ErrorKind::invalid, {"\"it\"", "outside of its axis"});
       }
     }
+}
+
+// Extents that depend on data: of two counts each run checks, of one, however it was computed, none needs to.
+TEST(ExtentsThatFit, OfDataAreEqual) {
+  ModelBuilder b(21);
+  b.input("x", {4}).input("c", {4}, 9).input("d", {4}, 9).output("sum");
+  b.node("Compress", {"x", "c"}, {"some"});
+  b.node("Compress", {"x", "d"}, {"others"});
+  b.node("Add", {"some", "others"}, {"sum"}, "meeting");
+  const auto flags = [](const std::vector<uint8_t>& values) {
+    HostTensor result(TensorType{DType::bool_, {4}});
+    std::copy(values.begin(), values.end(), result.mutable_data<uint8_t>());
+    return result;
+  };
+  const HostTensor x = f32({4}, {5, -7, 6, 8}), two = flags({1, 0, 1, 0});
+  expect(run_cropped(b, {x, two, flags({0, 0, 1, 1})})[0], {2}, {11, 14});
+  for (const HostTensor& fewer : {flags({1, 0, 0, 0}), flags({0, 0, 0, 0})})
+    expect_error(
+        [&] {
+          run_cropped(b, {x, two, fewer});
+        },
+        ErrorKind::invalid, {"\"meeting\"", "extents that it joins differ"});
+  const auto refusals = [&] {
+    const Graph graph = import_onnx_bytes(b.bytes());
+    int64_t result = 0;
+    for (NodeId id = 0; id < graph.node_count(); ++id)
+      for (const std::string& origin : graph.node(id).origins) result += origin.starts_with(kRefusal);
+    return result;
+  };
+  EXPECT_EQ(refusals(), 1);
+  b.model.mutable_graph()->mutable_node(1)->set_input(1, "c");
+  EXPECT_EQ(refusals(), 0);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <variant>
 
 namespace korch::onnx {
 namespace {
@@ -28,13 +27,19 @@ std::optional<int64_t> small_number(const Graph& graph, ValueId value) {
 bool ExtentSums::is_alike(ValueId a, ValueId b, int depth) {
   if (a == b) return true;
   const std::vector<NodeId>&of_a = graph_.value(a).producers, &of_b = graph_.value(b).producers;
-  if (of_a.empty() || of_b.empty() || depth == 0 || !is_number(graph_, a) || !is_number(graph_, b))
-    return false;
+  if (of_a.empty() || of_b.empty() || depth == 0) return false;
   const Node &p = graph_.node(of_a[0]), &q = graph_.node(of_b[0]);
-  if (p.op != q.op || p.inputs.size() != q.inputs.size() || !std::holds_alternative<NoAttrs>(p.attrs))
+  const auto place = [](const Node& node, ValueId value) {
+    return std::find(node.outputs.begin(), node.outputs.end(), value) - node.outputs.begin();
+  };
+  if (p.op != q.op || p.inputs.size() != q.inputs.size() || place(p, a) != place(q, b) || p.attrs != q.attrs)
     return false;
-  for (size_t i = 0; i < p.inputs.size(); ++i)
-    if (!is_same(p.inputs[i], q.inputs[i], depth - 1)) return false;
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    const bool are_numbers = is_number(graph_, p.inputs[i]) && is_number(graph_, q.inputs[i]);
+    if (are_numbers ? !is_same(p.inputs[i], q.inputs[i], depth - 1)
+                    : !is_alike(p.inputs[i], q.inputs[i], depth - 1))
+      return false;
+  }
   return true;
 }
 

@@ -96,7 +96,7 @@ class GraphBuilder {
   void note_meeting(const Operand& a, const Operand& b, const std::string& origin,
                     const Results& results = {}, ExtentRelation relation = ExtentRelation::equal) {
     const ValueId x = value(a), y = value(b);
-    if (x == y && relation != ExtentRelation::different) return;
+    if (relation != ExtentRelation::different && is_same(x, y)) return;
     meeting_.push_back({x, y, origin, bodies_ == 0, {}, relation});
     for (const Operand& result : results) meeting_.back().results.push_back(value(result));
   }

@@ -394,7 +394,8 @@ class Importer {
     builder_.graph().set_outputs(std::move(values), std::move(names), std::move(extents));
   }
 
-  // What the extents of a run decide, and no dimension alone: where it is wrong, the run ends with an error.
+  // What the extents of a run decide, and no dimension alone, or the data: where it is wrong, the run ends
+  // with an error.
   // The smallest output waits for that.
   void check_in_runs(const std::vector<MeetingExtents>& unchecked) {
     Graph& graph = builder_.graph();
@@ -406,7 +407,7 @@ class Importer {
         smallest = i;
     if (!smallest)
       throw Error(ErrorKind::unsupported,
-                  fmt::format("extents of several dimensions meet at {}, and no output can wait for them",
+                  fmt::format("extents that runs decide meet at {}, and no output can wait for them",
                               unchecked[0].origin));
     const auto operand = [&](ValueId value) {
       auto known = std::make_shared<OperandState>();
@@ -417,7 +418,11 @@ class Importer {
     Operand all;
     std::set<std::tuple<ValueId, ValueId, ExtentRelation>> seen;
     for (const MeetingExtents& pair : unchecked) {
-      if (!seen.insert({pair.a, pair.b, pair.relation}).second) continue;
+      const bool is_symmetric =
+          pair.relation == ExtentRelation::equal || pair.relation == ExtentRelation::different;
+      const auto [least, most] = std::minmax(pair.a, pair.b);
+      if (!seen.insert({is_symmetric ? least : pair.a, is_symmetric ? most : pair.b, pair.relation}).second)
+        continue;
       const Operand one =
           builder_.required(holds(pair.relation, operand(pair.a), operand(pair.b), pair.origin),
                             what_is_wrong(pair), pair.origin);

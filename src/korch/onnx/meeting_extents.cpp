@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kMostTried = 1024;    // extents of a dimension, the least first
 constexpr int64_t kMostListed = 65536;  // likewise where some of them do not fit
 constexpr int kMostDrawn = 256;         // extents of several dimensions
+constexpr int64_t kMostChosen = 64;     // of what data are drawn to say
 
 // The inputs that a Value is made of.
 class Origins {
@@ -43,6 +44,21 @@ class Origins {
   const Graph& graph_;
   std::map<ValueId, std::set<ValueId>> known_;
 };
+
+// The numbers that an extent is computed from by arithmetic of single numbers.
+void add_numbers_behind(const Graph& graph, ValueId value, std::set<ValueId>* numbers) {
+  const auto is_number = [&](ValueId input) { return graph.value(input).type == TensorType{DType::i64, {}}; };
+  const std::vector<NodeId>& producers = graph.value(value).producers;
+  if (producers.empty() || !std::all_of(producers.begin(), producers.end(), [&](NodeId producer) {
+        const std::vector<ValueId>& inputs = graph.node(producer).inputs;
+        return std::all_of(inputs.begin(), inputs.end(), is_number);
+      })) {
+    numbers->insert(value);
+    return;
+  }
+  for (const NodeId producer : producers)
+    for (const ValueId input : graph.node(producer).inputs) add_numbers_behind(graph, input, numbers);
+}
 
 // plus + the sum of factors * extents; an extent per open dimension.
 struct Linear {
@@ -196,8 +212,9 @@ class Fitting {
     for (const MeetingExtents& pair : meeting) {
       std::set<ValueId> both = origins_.of(pair.a);
       both.insert(origins_.of(pair.b).begin(), origins_.of(pair.b).end());
-      if (!std::includes(extents.begin(), extents.end(), both.begin(), both.end())) continue;
-      if (both.size() == 1)
+      if (!std::includes(extents.begin(), extents.end(), both.begin(), both.end())) {
+        if (pair.in_every_run) from_data_.push_back(&pair);
+      } else if (both.size() == 1)
         of_one_[*both.begin()].push_back(&pair);
       else if (both.size() > 1 && pair.in_every_run)
         of_several_.push_back(&pair);
@@ -215,6 +232,8 @@ class Fitting {
     result_.dimensions = open_;
     for (const MeetingExtents* pair : of_several_)
       if (!fits_wherever_tried(*pair)) result_.unchecked.push_back(*pair);
+    for (const MeetingExtents* pair : from_data_)
+      if (!fits_whatever_data_say(*pair)) result_.unchecked.push_back(*pair);
     return std::move(result_);
   }
 
@@ -304,12 +323,29 @@ class Fitting {
     return true;
   }
 
+  // The data are taken to say any numbers.
+  bool fits_whatever_data_say(const MeetingExtents& pair) const {
+    std::set<ValueId> numbers;
+    add_numbers_behind(graph_, pair.a, &numbers);
+    add_numbers_behind(graph_, pair.b, &numbers);
+    std::mt19937_64 random(1);
+    for (int i = 0; i < kMostDrawn; ++i) {
+      std::map<ValueId, int64_t> known;
+      for (const ValueId number : numbers)
+        known.emplace(number, static_cast<int64_t>(random() % (kMostChosen + 1)));
+      KnownValues at(graph_, known);
+      const auto a = at.number(pair.a), b = at.number(pair.b);
+      if (!a || !b || !holds(pair.relation, *a, *b)) return false;
+    }
+    return true;
+  }
+
   const Graph& graph_;
   Origins origins_;
   std::vector<OpenDimension> open_;
   std::vector<ValueId> inputs_;  // the extent of each
   std::map<ValueId, std::vector<const MeetingExtents*>> of_one_;
-  std::vector<const MeetingExtents*> of_several_;
+  std::vector<const MeetingExtents*> of_several_, from_data_;
   FittingDimensions result_;
 };
 

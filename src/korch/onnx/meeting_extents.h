@@ -39,7 +39,7 @@ struct FittingDimensions {
   std::vector<MeetingExtents> unchecked;  // that neither decides, and that do not fit for all extents
 };
 
-// Extents that depend on data are left out. Throws Error{invalid} if no extents fit.
+// Extents that depend on data are among the unchecked ones. Throws Error{invalid} if no extents fit.
 FittingDimensions fitting_dimensions(const Graph& graph, const std::vector<MeetingExtents>& meeting);
 
 }  // namespace korch::onnx

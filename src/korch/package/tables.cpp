@@ -1,6 +1,7 @@
 #include "korch/package/tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -265,24 +266,25 @@ class ModelWriter {
 
   // What of a run is wrong where the step meets an index outside of its axis.
   void add_refusal(const PlanStep& step, const Rows& steps, size_t s) {
-    std::string text;
+    std::vector<std::string_view> reasons;
     bool may_be_other = false;  // an index of the network's own
     for (size_t p = 0; p < step.wiring.size(); ++p) {
       bool refuses = false;
       for (const int origin : step.wiring[p].origins) {
-        const std::string& name = step.onnx_nodes[static_cast<size_t>(origin)];
-        if (!name.starts_with(kRefusal)) continue;
+        std::string_view reason = step.onnx_nodes[static_cast<size_t>(origin)];
+        if (!reason.starts_with(kRefusal)) continue;
         refuses = true;
-        text += (text.empty() ? "" : "; or ") + name.substr(kRefusal.size());
+        reason.remove_prefix(kRefusal.size());
+        if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
       }
       const std::string& primitive = step.primitives[p];
       const bool looks_up =
           primitive.find("Gather") != std::string::npos || primitive.find("Scatter") != std::string::npos;
       may_be_other = may_be_other || (looks_up && !refuses);
     }
-    if (text.empty()) return;
-    if (may_be_other) text += "; or a gather or scatter met an index outside its axis";
-    const Rows at = blob_.put_text(text);
+    if (reasons.empty()) return;
+    if (may_be_other) reasons.push_back("a gather or scatter met an index outside its axis");
+    const Rows at = blob_.put_text(fmt::format("{}", fmt::join(reasons, "; or ")));
     blob_.refer(blob_.at<rt::Step>(steps, s)->refusal, at);
   }
 
