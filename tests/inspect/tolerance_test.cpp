@@ -213,6 +213,24 @@ TEST(Tolerance, ChoicesBetweenNumbersAsGoodAsEqualAreOpen) {
   }
 }
 
+// What is masked by an infinity is not chosen.
+TEST(Tolerance, InfinitiesAreNotDisturbed) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {6}}, "x");
+  const ValueId scores =
+      g.add(Op::Add, NoAttrs{},
+            {g.add(Op::Sigmoid, NoAttrs{}, {x}),
+             g.add_constant(HostTensor::of<float>(DType::f32, {6}, {0, 1, 2, kNone, kNone, kNone}))});
+  const NodeId top = g.add_node(Op::TopK, TopKAttrs{0, 3, true, true}, {scores});
+  const Graph chosen = with_output(g, g.node(top).outputs[1]);
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    const std::vector<HostTensor> inputs = random_inputs(chosen, seed), exact = interpret(chosen, inputs);
+    const Tolerance tolerance = output_tolerances(chosen, inputs, exact, seed)[0];
+    for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(tolerance.is_judged(i)) << seed;
+  }
+}
+
 // Whole numbers beyond 2^53 differ where doubles do not.
 TEST(Tolerance, OfLargeIntegersIsZero) {
   const Tolerance tolerance(DType::i64, HostTensor::of<int64_t>(DType::i64, {1}, {(int64_t{1} << 53) + 1}));

@@ -161,7 +161,9 @@ class ChoiceOperands {
       const HostTensor& exact = tolerance.exact();
       HostTensor& offset =
           result.emplace(value, HostTensor(TensorType{DType::f64, exact.shape()})).first->second;
-      for (int64_t i = 0; i < exact.elements(); ++i) offset.mutable_data<double>()[i] = tolerance.allowed(i);
+      for (int64_t i = 0; i < exact.elements(); ++i)  // an infinity stays what it is
+        offset.mutable_data<double>()[i] =
+            std::isfinite(element_as_double(exact, i)) ? tolerance.allowed(i) : 0;
     }
     return result;
   }
