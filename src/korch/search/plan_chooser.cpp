@@ -22,7 +22,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 22;  // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 23;  // of the search for a plan: what older ones chose is chosen anew
 // Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
 // on machines of any speed. Networks of the zoo need ten.
 constexpr int kMostRefused = 100;
@@ -405,6 +405,9 @@ class PlanChooser {
           result.solution = orchestrator.regress(start, width);
         } while (!stands(result.solution.chosen));
       }
+      const double us = cost_of(result.solution.chosen);
+      if (us > result.solution.objective_us) result.solution.status = SolveStatus::feasible;
+      result.solution.objective_us = us;
       if (result.solution.status == SolveStatus::feasible)
         result.solution.bound_us = std::min(
             result.solution.objective_us,
@@ -421,7 +424,14 @@ class PlanChooser {
     return sum;
   }
 
-  bool stands(const std::vector<int>& plan) { return book_.build(plan) && !book_.cost_more_when_built(plan); }
+  // Whether its kernels exist, and cost hardly more than they did before they were built: another plan may be
+  // better, but hardly.
+  bool stands(const std::vector<int>& plan) {
+    constexpr double kHardlyMore = 1.005;
+    const double hoped_for_us = cost_of(plan);
+    if (!book_.build(plan)) return false;
+    return !book_.cost_more_when_built(plan) || cost_of(plan) <= kHardlyMore * hoped_for_us;
+  }
 
   // Costs stay bounds, but every chosen kernel must exist: refused ones leave the program. Bounds tell too
   // little of costs for a long proof.

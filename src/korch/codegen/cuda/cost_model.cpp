@@ -61,6 +61,12 @@ double product_of(const std::vector<LoopVariable>& loops, const Phase& phase) {
   return count;
 }
 
+// Of a thread that makes so many results of a product on matrix units, mostly.
+int usual_registers(int64_t results) {
+  constexpr int64_t kFew = 4, kSome = 16;
+  return results <= kFew ? 48 : results <= kSome ? 84 : 128;
+}
+
 // How often the nest runs in a slice, on the average: nests for a part of a dealt out axis run in some
 // slices.
 double times_of(const Nest& nest, const Phase& phase) {
@@ -127,10 +133,14 @@ class PhaseModel {
     });
   }
 
-  // Before it is compiled: as much shared memory as its scratch takes at most, registers as many as fit.
+  // Before it is compiled: as much shared memory as its scratch takes at most, registers as many as products
+  // with a tile like it mostly take, else as fit.
   FunctionResources uncompiled() const {
     FunctionResources code;
     code.threads = kCudaThreads;
+    for (const auto& [buffer, tile] : held_)
+      if (tile.matrix_units)
+        code.registers = std::max(code.registers, usual_registers(tile.thread_rows * tile.thread_columns));
     for (int buffer : scratch_in_memory())
       if (graph_.buffers[buffer].bytes() <= kCudaSharedBytes)
         code.shared_bytes += graph_.buffers[buffer].bytes();

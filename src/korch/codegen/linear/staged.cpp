@@ -397,7 +397,9 @@ void list_staged(const Graph& graph, const Candidate& candidate, const Device& t
         if (size > 64 && (k.height * k.width < size || k.columns < size)) continue;
         const auto add = [&](int64_t parts, std::optional<ProductType> by) {
           implementation.flops_at_once = by ? speed_of(*by) : 1;
-          implementation.schedule = StagedSchedule{size, size, kKTile, parts, by};
+          // 128 x 128 results in three products take more registers than two blocks leave them.
+          const int64_t columns = by == ProductType::f32 ? std::min<int64_t>(size, 64) : size;
+          implementation.schedule = StagedSchedule{size, columns, kKTile, parts, by};
           add_once(implementation, found);
         };
         if (units) add(1, units);
