@@ -16,7 +16,8 @@ CostBook::CostBook(const Graph& graph, Columns& columns, CostSource& source, Cos
       columns_(columns),
       source_(source),
       options_(std::move(options)),
-      is_known_(columns.infos.size()) {
+      is_known_(columns.infos.size()),
+      is_built_(columns.infos.size()) {
   for (size_t id = 0; id < columns.infos.size(); ++id)
     by_key_[columns.infos[id].key].push_back(static_cast<int>(id));
 }
@@ -114,7 +115,10 @@ bool CostBook::build(const std::vector<int>& plan) {
   const std::vector<std::optional<Refusal>> refusals = source_.build(kernels);
   bool complete = true;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!refusals[i]) continue;
+    if (!refusals[i]) {
+      for (int id : same_kernel(kernels[i])) is_built_[id] = true;
+      continue;
+    }
     complete = false;
     drop_all(kernels[i], *refusals[i]);
   }

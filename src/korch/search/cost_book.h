@@ -58,6 +58,8 @@ class CostBook {
 
   // Somebody has looked at its cost, whatever the care.
   bool is_known(int column) const { return is_known_[column]; }
+  // Its kernel was built for a plan.
+  bool is_built(int column) const { return is_built_[column]; }
   // The numbers of different kernels that the program may choose, of those with a look, and of those that
   // cost less than their analytic bound, or less than the bound learned from their kind until then.
   int kernels() const;
@@ -85,8 +87,8 @@ class CostBook {
   CostSource& source_;
   const CostBookOptions options_;
   std::unordered_map<Hash, std::vector<int>, HashHasher> by_key_;
-  std::vector<bool> is_known_;        // by column
-  std::optional<PlainLinear> plain_;  // with learned_
+  std::vector<bool> is_known_, is_built_;  // by column
+  std::optional<PlainLinear> plain_;       // with learned_
   std::optional<LearnedBounds> learned_;
   int learned_violations_ = 0;
   int64_t looked_at_ = 0;

@@ -25,7 +25,7 @@ namespace {
 constexpr int kVersion = 23;  // of the search for a plan: what older ones chose is chosen anew
 // Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
 // on machines of any speed. Networks of the zoo need ten.
-constexpr int kMostRefused = 100;
+constexpr int kMostRefused = 25;
 
 class PlanChooser {
  public:
@@ -330,6 +330,18 @@ class PlanChooser {
     return plan;
   }
 
+  // Of its kernels, and of those of plans that were refused for others.
+  Solution best_of_built() {
+    const std::vector<int> first = first_plan().chosen;
+    const auto is_there = [&](size_t id) {
+      return columns_.infos[id].kind == ColumnInfo::Kind::view || book_.is_built(static_cast<int>(id));
+    };
+    Solution plan = solve(only(is_there), {.time_limit_s = 0, .start = first});
+    plan.bound_us = 0;
+    plan.status = SolveStatus::feasible;
+    return plan;
+  }
+
   // As first_plan, measured; the budget may end before that.
   void find_first_measured_plan() {
     do {
@@ -462,12 +474,14 @@ class PlanChooser {
       if (refused < kMostRefused) {
         result.solution = solver.result();
       } else {
-        limits_.push_back(fmt::format("search: of {} plans none can be built: greedy's stays", kMostRefused));
-        result.solution = first_plan();
+        limits_.push_back(fmt::format(
+            "search: none of {} plans can be built; the plan is of their other kernels and of greedy's",
+            kMostRefused));
+        result.solution = best_of_built();
       }
     } catch (const BudgetSpent&) {
-      note_end("a plan was found of which all can be built: greedy's stays");
-      result.solution = first_plan();
+      note_end("a plan was found of which all can be built");
+      result.solution = best_of_built();
     }
     budget_exhausted_ = deadline_.is_over();
     return result;
