@@ -211,6 +211,26 @@ TEST(OpenImages, Normalizations) {
   for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
 }
 
+// In front by the height's last bits, behind up to a multiple of four.
+std::function<void(ModelBuilder&)> padded_by_extents(const std::string& mode) {
+  return [=](ModelBuilder& b) {
+    for (const auto& [name, value] :
+         std::vector<std::pair<std::string, int64_t>>{{"two", 2}, {"three", 3}, {"four", 4}})
+      b.ints(name, {value});
+    b.ints("none", {0, 0});
+    b.node("Shape", {"x"}, {"size"});
+    b.node("Slice", {"size", "two", "three"}, {"h"});
+    b.node("Mod", {"h", "three"}, {"before"});
+    b.node("Add", {"h", "three"}, {"more"});
+    b.node("Div", {"more", "four"}, {"fours"});
+    b.node("Mul", {"fours", "four"}, {"whole"});
+    b.node("Sub", {"whole", "h"}, {"behind"});
+    set_attribute(b.node("Concat", {"none", "before", "two", "none", "behind", "three"}, {"pads"}), "axis",
+                  0);
+    set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
+  };
+}
+
 TEST(OpenImages, Layouts) {
   const auto padded = [](const std::string& mode) {
     return [=](ModelBuilder& b) {
@@ -219,6 +239,9 @@ TEST(OpenImages, Layouts) {
     };
   };
   const std::vector<ImageNetwork> networks = {
+      {"edge by extents", padded_by_extents("edge"), 1},
+      {"reflect by extents", padded_by_extents("reflect"), 4},
+      {"constant by extents", padded_by_extents("constant"), 1},
       {"constant", padded("constant"), 1},
       {"edge", padded("edge"), 1},
       {"reflect", padded("reflect"), 4},

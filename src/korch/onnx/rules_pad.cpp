@@ -32,6 +32,42 @@ int64_t most_of(NodeImport& n, const Operand& pad) {
   return std::max(static_cast<int64_t>(most), int64_t{0});
 }
 
+// Of an axis with all its pads.
+Term padded_length(NodeImport& n, const Pads& pads, size_t axis) {
+  const Operand extent = n.length(n.input(0), static_cast<int64_t>(axis));
+  const Operand whole = pads.open[axis] != nullptr ? n.whole(extent, pads.open[axis])
+                                                   : nullptr;  // to a multiple of something, say
+  Term length(n, whole != nullptr ? whole : extent);
+  if (whole == nullptr && pads.open[axis] != nullptr) length = length + Term(n, pads.open[axis]);
+  if (pads.open[axis] == nullptr) length = length + static_cast<double>(pads.after[axis]);
+  if (pads.open_before[axis] != nullptr) return length + Term(n, pads.open_before[axis]);
+  return pads.before[axis] != 0 ? length + static_cast<double>(pads.before[axis]) : length;
+}
+
+// One axis, by numbers of which one is no constant: with the last element again, or those before it
+// backwards.
+Operand mirrored(NodeImport& n, const Operand& x, size_t axis, const Pads& pads, PadMode mode) {
+  const auto count = [&](const Operand& open, int64_t known) {
+    return open != nullptr ? Term(n, open) : integer(n, known);
+  };
+  const Term before = count(pads.open_before[axis], pads.before[axis]),
+             behind = count(pads.open[axis], pads.after[axis]),
+             extent(n, n.length(x, static_cast<int64_t>(axis))), last = extent - 1;
+  const int64_t bound =
+      x->shape()[axis] + std::max<int64_t>(pads.before[axis], 0) + std::max<int64_t>(pads.after[axis], 0);
+  Term at = positions(n, DType::i64, bound, 0, 1) - before;
+  if (mode == PadMode::reflect) at = last - abs(last - abs(at));
+  at = min(max(at, number_like(at, 0)), last);
+  const Term moved = apply(Op::Gather, {at_bounds({n, x}), at}, AxisAttrs{static_cast<int64_t>(axis)});
+  Results extents = extents_of(x);
+  extents[axis] = std::make_shared<OperandState>(*padded_length(n, pads, axis).operand());
+  extents[axis]->upper = bound;
+  const Operand result = n.bounded(moved, extents);
+  const Term least = mode == PadMode::reflect ? max(before, behind) + 1 : integer(n, 1);
+  n.builder().note_meeting(least, extent, n.origin(), {result}, ExtentRelation::at_most);
+  return result;
+}
+
 // What is behind counts as far as the pads say.
 Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
   Results extents = extents_of(padded);
@@ -39,11 +75,7 @@ Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
     if (pads.open[a] == nullptr || pads.open_before[a] != nullptr) continue;
-    const Operand& x = n.input(0);
-    const Operand before = n.length(x, axis);
-    const Operand whole = n.whole(before, pads.open[a]);  // padded to a multiple of something, say
-    Term length = whole != nullptr ? Term(n, whole) : Term(n, before) + Term(n, pads.open[a]);
-    if (pads.before[a] != 0) length = length + static_cast<double>(pads.before[a]);
+    Term length = padded_length(n, pads, a);
     if (n.range(length).low < 0) length = max(length, number_like(length, 0));
     extents[a] = std::make_shared<OperandState>(*length.operand());
     most.sizes[a] = std::min(most.sizes[a], static_cast<int64_t>(std::max(n.range(length).high, 0.0)));
@@ -53,9 +85,7 @@ Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
     if (pads.open_before[a] == nullptr) continue;
-    const Term behind = pads.open[a] != nullptr ? Term(n, pads.open[a]) : integer(n, pads.after[a]);
-    const Term length = Term(n, n.length(n.input(0), axis)) + Term(n, pads.open_before[a]) + behind;
-    result = moved_in_front(n, result, axis, pads.open_before[a], length);
+    result = moved_in_front(n, result, axis, pads.open_before[a], padded_length(n, pads, a));
   }
   return result;
 }
@@ -138,15 +168,21 @@ Results pad(NodeImport& n) {
     if (cut.sizes[i] == 0) cut.starts[i] = 0;
     attrs.before.push_back(std::max<int64_t>(pads.before[i], 0));
     attrs.after.push_back(std::max<int64_t>(pads.after[i], 0));
+    if (pads.is_open(i) && attrs.mode != PadMode::constant) attrs.before[i] = attrs.after[i] = 0;
     if (pads.open_before[i] != nullptr) attrs.after[i] += std::exchange(attrs.before[i], 0);
     pads_any = pads_any || attrs.before[i] > 0 || attrs.after[i] > 0;
   }
   x = sliced(n, x, cut);
   bool is_open = false;
   for (size_t i = 0; i < pads.before.size(); ++i) is_open = is_open || pads.is_open(i);
-  if (is_open && (attrs.mode != PadMode::constant || inexact))
-    n.unsupported("pads that depend on the data or extents, in this mode");
   if (!pads_any && !is_open) return {x};
+  if (is_open && attrs.mode != PadMode::constant) {
+    Operand result = pads_any ? n.emit(Op::Pad, attrs, {x}) : x;
+    for (size_t i = 0; i < pads.before.size(); ++i)
+      if (pads.is_open(i)) result = mirrored(n, result, i, pads, attrs.mode);
+    return {result};
+  }
+  if (is_open && inexact) n.unsupported("pads that depend on the data or extents, by such a number");
   const Operand padded = padded_so_far(n, pads_any ? n.emit(Op::Pad, attrs, {x}) : x, pads);
   if (!inexact || attrs.mode != PadMode::constant) return {padded};
   const HostTensor yes = converted(HostTensor::of<uint8_t>(DType::u8, {}, {1}), DType::bool_);
