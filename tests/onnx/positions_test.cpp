@@ -186,6 +186,31 @@ TEST(Positions, CountsThatTheDataSay) {
       ErrorKind::invalid, {"TopK", "more elements than there are"});
 }
 
+// As long as what the data choose, by an extent that was a float on the way: a reshape of both together.
+TEST(Positions, FloatsUpToAnExtent) {
+  ModelBuilder b(21);
+  b.input("x", {6}).input("n", {1}, kPositionType).output("z");
+  b.ints("none", {0});
+  b.ints("six", {6});
+  b.node("Max", {"n", "none"}, {"some"});
+  b.node("Min", {"some", "six"}, {"end"});
+  b.node("Slice", {"x", "none", "end"}, {"front"});
+  b.node("Shape", {"front"}, {"size"});
+  b.initializer("zero", i64({}, {0}));
+  b.node("Gather", {"size", "zero"}, {"count"});
+  set_attribute(b.node("Cast", {"count"}, {"limit"}), "to", 1);
+  b.initializer("from", f32({}, {0}));
+  b.initializer("step", f32({}, {1}));
+  b.node("Range", {"from", "limit", "step"}, {"places"});
+  b.floats("rows", {4, 1}, {0, 10, 20, 30});
+  b.node("Add", {"places", "rows"}, {"table"});
+  b.ints("two", {2, 2});
+  set_attribute(b.node("Concat", {"two", "size"}, {"shape"}), "axis", 0);
+  b.node("Reshape", {"table", "shape"}, {"z"});
+  expect(run_cropped(b, {f32({6}, {1, 2, 3, 4, 5, 6}), i64({1}, {3})})[0], {2, 2, 3},
+         {0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32});
+}
+
 // [1, 1, 2, 3] resized to the height that the input says, within 1 and 5, and a width that is known.
 ModelBuilder resize(const std::string& mode, const std::string& coordinates) {
   ModelBuilder b(21);

@@ -250,6 +250,9 @@ Operand at_most(GraphBuilder& builder, const Operand& operand, int64_t most, con
 void follow_elements(GraphBuilder& builder, Op op, const Attrs& attrs, const std::vector<Operand>& inputs,
                      const std::vector<Operand>& outputs, const std::string& origin) {
   const Operand& output = outputs[0];
+  if (op == Op::Cast && is_float(output->dtype()) && inputs[0]->elements.size() == 1)
+    output->integer = inputs[0]->elements[0];
+  if (op == Op::Reshape && is_float(output->dtype())) output->integer = inputs[0]->integer;
   const bool made_of_extents = std::any_of(inputs.begin(), inputs.end(),
                                            [](const Operand& input) { return !input->elements.empty(); });
   // What wraps around in few bits is no extent any more.

@@ -28,8 +28,9 @@ struct OperandState {
   std::vector<std::shared_ptr<OperandState>> extents;
   // The elements of a small tensor of integers that was made of extents: i64 of rank 0, some constant.
   std::vector<std::shared_ptr<OperandState>> elements;
-  std::optional<int64_t> upper;  // of one that is an extent: no larger, and not negative
-  bool from_data = false;        // of an element: no extent, nor made of extents alone
+  std::optional<int64_t> upper;           // of one that is an extent: no larger, and not negative
+  bool from_data = false;                 // of an element: no extent, nor made of extents alone
+  std::shared_ptr<OperandState> integer;  // for a float of one element: such an element, of which it was made
   // For quantized numbers less their zero point: the same as float32, before they became integers.
   std::shared_ptr<OperandState> unquantized;
   double zero_point = 0;

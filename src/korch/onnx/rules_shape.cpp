@@ -121,12 +121,7 @@ HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor&
 }
 
 // Between two numbers that depend on the data.
-Operand counting(NodeImport& n, const char* what) {
-  const Results starts = n.elements_input(0, what), limits = n.elements_input(1, what);
-  if (starts.size() != 1 || limits.size() != 1)
-    n.invalid("start, limit and delta must be scalars of one type");
-  const Term start(n, starts[0]), limit(n, limits[0]);
-  const int64_t step = n.int_input(2, what);
+Operand counting(NodeImport& n, const Term& start, const Term& limit, int64_t step) {
   if (step < 1) n.unsupported("bounds that depend on the data, and a step that is not above 0");
   const auto apart = n.difference(limit, start);
   const double low = n.range(start).low, high = n.range(limit).high;
@@ -148,6 +143,26 @@ Operand counting(NodeImport& n, const char* what) {
   return n.bounded(result, {counted});
 }
 
+Operand integer_counting(NodeImport& n, const char* what) {
+  const Results starts = n.elements_input(0, what), limits = n.elements_input(1, what);
+  if (starts.size() != 1 || limits.size() != 1)
+    n.invalid("start, limit and delta must be scalars of one type");
+  return counting(n, {n, starts[0]}, {n, limits[0]}, n.int_input(2, what));
+}
+
+// The integer that a float was made of, if floats hold it and all up to it; else null.
+Operand integer_behind(NodeImport& n, const Operand& x) {
+  const double most = x->dtype() == DType::f64 ? 0x1p53 : x->dtype() == DType::f32 ? 0x1p24 : 0x1p8;
+  if (x->constant) {
+    const double number = element_as_double(*x->constant, 0);
+    return std::floor(number) == number && std::fabs(number) <= most ? n.integer(static_cast<int64_t>(number))
+                                                                     : nullptr;
+  }
+  if (x->integer == nullptr || x->integer->constant) return x->integer;
+  const Range range = n.range(x->integer);
+  return range.low >= -most && range.high <= most ? x->integer : nullptr;
+}
+
 // As float_range, between numbers that depend on the data, such as an extent as a float.
 Operand real_counting(NodeImport& n, const char* what) {
   const double step = n.scalar_input(2, what);
@@ -156,6 +171,9 @@ Operand real_counting(NodeImport& n, const char* what) {
         is_bounded(n.input(i)))
       n.invalid("start, limit and delta must be scalars of one type");
   if (step == 0 || !std::isfinite(step)) n.invalid("delta must not be zero, nor any bound NaN");
+  const Operand first = integer_behind(n, n.input(0)), end = integer_behind(n, n.input(1));
+  if (first != nullptr && end != nullptr && step >= 1 && step == std::floor(step) && step < kMaxOffset)
+    return counting(n, {n, first}, {n, end}, static_cast<int64_t>(step));
   const Range from = n.range(n.input(0)), to = n.range(n.input(1));
   const double most = step > 0 ? (to.high - from.low) / step : (to.low - from.high) / step;
   if (!(most <= static_cast<double>(kMaxOffset)))
@@ -180,7 +198,7 @@ Results range(NodeImport& n) {
   const char* const what = "bounds";
   const bool is_known = n.input(0)->constant && n.input(1)->constant;
   if (!is_known && is_integer(n.input(0)->dtype()) && is_integer(n.input(1)->dtype()))
-    return {counting(n, what)};
+    return {integer_counting(n, what)};
   if (!is_known && is_float(n.input(0)->dtype()) && n.input(2)->constant) return {real_counting(n, what)};
   const HostTensor& start = n.constant_input(0, what);
   const HostTensor& limit = n.constant_input(1, what);
