@@ -211,6 +211,27 @@ TEST(Positions, FloatsUpToAnExtent) {
          {0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32});
 }
 
+// An extent is one number, whichever tensors of extents it was read from.
+TEST(Positions, OneCountInTwoShapes) {
+  ModelBuilder b(21);
+  b.input("c", {6}, 9).output("z");
+  set_attribute(b.node("Cast", {"c"}, {"flags"}), "to", 7);
+  b.ints("front", {0});
+  set_attribute(b.node("ReduceSum", {"flags", "front"}, {"count"}), "keepdims", 0);
+  b.ints("four", {4});
+  b.ints("two", {2, 2});
+  for (const std::string name : {"first", "second"}) b.node("Unsqueeze", {"count", "front"}, {name});
+  set_attribute(b.node("Concat", {"first", "four"}, {"flat"}), "axis", 0);
+  set_attribute(b.node("Concat", {"second", "two"}, {"square"}), "axis", 0);
+  b.node("ConstantOfShape", {"flat"}, {"zeros"});
+  b.floats("row", {4}, {1, 2, 3, 4});
+  b.node("Add", {"zeros", "row"}, {"rows"});
+  b.node("Reshape", {"rows", "square"}, {"z"});
+  HostTensor chosen(TensorType{DType::bool_, {6}});
+  for (const int64_t i : {0, 3}) chosen.mutable_data<uint8_t>()[i] = 1;
+  expect(run_cropped(b, {chosen})[0], {2, 2, 2}, {1, 2, 3, 4, 1, 2, 3, 4});
+}
+
 // [1, 1, 2, 3] resized to the height that the input says, within 1 and 5, and a width that is known.
 ModelBuilder resize(const std::string& mode, const std::string& coordinates) {
   ModelBuilder b(21);

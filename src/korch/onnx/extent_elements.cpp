@@ -26,16 +26,17 @@ Operand from_data(GraphBuilder& builder, const Operand& operand, int64_t index, 
     return builder.emit_at_bounds(op, std::move(attrs), inputs, origin)[0];
   };
   if (range.is_one() && std::abs(range.low) <= kMostExact) return number(range.low);
-  Operand element = operand;
-  if (operand->rank() == 1) {
-    if (operand->type.elements() > 1) element = emit(Op::Slice, SliceAttrs{{index}, {1}, {1}}, {element});
+  const auto [source, place] = builder.origin(operand, index);  // so that it is the same wherever it is read
+  Operand element = source;
+  if (source->rank() == 1) {
+    if (source->type.elements() > 1) element = emit(Op::Slice, SliceAttrs{{place}, {1}, {1}}, {element});
     element = emit(Op::Reshape, ShapeAttrs{{}}, {element});
   }
   if (element->dtype() != DType::i64) element = emit(Op::Cast, CastAttrs{DType::i64}, {element});
   const bool is_extent = range.low >= 0 && range.high <= kMostExtent;
   if (is_extent)
     element = emit(Op::Min, NoAttrs{}, {emit(Op::Max, NoAttrs{}, {element, number(0)}), number(range.high)});
-  if (element == operand) element = std::make_shared<OperandState>(*operand);
+  if (element == source) element = std::make_shared<OperandState>(*source);
   element->from_data = depends_on_data(builder, element);
   if (is_extent) element->upper = static_cast<int64_t>(range.high);
   return element;

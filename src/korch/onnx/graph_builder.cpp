@@ -199,6 +199,16 @@ Operand GraphBuilder::whole(const Operand& a, const Operand& b) {
   return operand;
 }
 
+std::pair<Operand, int64_t> GraphBuilder::origin(const Operand& operand, int64_t index) {
+  const auto [from, offset] = ranges_.origin({value(operand), index});
+  const TensorType& type = graph_.value(from.value).type;
+  if (offset != 0 || type.shape.size() > 1 || from.value == operand->id) return {operand, index};
+  auto source = std::make_shared<OperandState>();
+  source->id = from.value;
+  source->type = type;
+  return {source, from.index};
+}
+
 std::optional<int64_t> GraphBuilder::growth(const Operand& extent, const Operand& than) {
   constexpr double kMost = 0x1p40;  // more is no extent
   const double growth = ranges_.growth({value(extent), 0}, {value(than), 0});

@@ -90,6 +90,8 @@ class GraphBuilder {
   Operand simplified(const Operand& operand, const std::string& origin);
   // If b was computed as x - a: x, one i64; else null.
   Operand whole(const Operand& a, const Operand& b);
+  // The tensor of rank 0 or 1, and the place in it, that this element was only moved from.
+  std::pair<Operand, int64_t> origin(const Operand& operand, int64_t index);
   // An upper bound of how much one extent exceeds another, if one is known.
   std::optional<int64_t> growth(const Operand& extent, const Operand& than);
   // Notes that the operator that is being emitted joins these two extents (meeting_extents.h).
