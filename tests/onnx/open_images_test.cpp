@@ -231,6 +231,37 @@ std::function<void(ModelBuilder&)> padded_by_extents(const std::string& mode) {
   };
 }
 
+// Where the nearest element is a matter of rounding (of 7 to 1: element 3 exactly) executables choose the one
+// that the network of that size alone has, too.
+TEST(OpenImages, NearestElementsInNativePrecision) {
+  constexpr int64_t kLongest = 24;
+  InterpretOptions native;
+  native.precision = Precision::native;
+  for (const char* coordinates : {"half_pixel", "asymmetric", "align_corners"})
+    for (const std::string mode : {"floor", "ceil", "round_prefer_floor"}) {
+      ModelBuilder b(21);
+      b.input("x", {1, 1, -1}, 1, {"", "", "n"}).output("y");
+      b.ints("sizes", {1, 1, 6});
+      auto& node = b.node("Resize", {"x", "", "", "sizes"}, {"y"});
+      set_attribute(node, "nearest_mode", mode);
+      set_attribute(node, "coordinate_transformation_mode", std::string(coordinates));
+      ImportOptions open, fixed;
+      open.shapes["n"] = {kLongest};
+      open.least_shapes["n"] = {1};
+      const Graph graph = import_onnx_bytes(b.bytes(), open);
+      for (int64_t n = 1; n <= kLongest; ++n) {
+        fixed.shapes["n"] = {n};
+        const HostTensor x = random_tensor({1, 1, n}, static_cast<uint64_t>(n));
+        const HostTensor wanted = interpret(import_onnx_bytes(b.bytes(), fixed), {x}, native)[0];
+        const HostTensor got = interpret(
+            graph, {at_bounds(x, {1, 1, kLongest}), HostTensor::of<int64_t>(DType::i64, {}, {n})}, native)[0];
+        for (int64_t i = 0; i < wanted.elements(); ++i)
+          EXPECT_EQ(element_as_double(got, i), element_as_double(wanted, i))
+              << coordinates << ", " << mode << ", " << n;
+      }
+    }
+}
+
 TEST(OpenImages, Layouts) {
   const auto padded = [](const std::string& mode) {
     return [=](ModelBuilder& b) {

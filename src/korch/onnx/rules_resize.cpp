@@ -218,14 +218,15 @@ void keep_aspect_ratio(NodeImport& n, ResizeAttrs& attrs) {
 struct OpenAxis {
   int64_t axis, bound;  // of the result
   Term in, out;
-  Term length;  // `out` in float32 before it was rounded
+  Term length;  // `out` in float64 before it was rounded
 };
 
-// Where each element of the result lies among those of the axis, as source_of says: float32, along the axis.
+// Where each element of the result lies among those of the axis, as source_of says: float64, as there, since
+// the nearest one is another where a rounding decides; along the axis.
 Term sources(const OpenAxis& a, int64_t rank, const std::string& mode) {
   NodeImport& n = a.in.node();
-  const Term at = positions(n, DType::f32, a.bound, a.axis, rank);
-  const Term in = cast(a.in, DType::f32), out = cast(a.out, DType::f32), scale = a.length / in;
+  const Term at = positions(n, DType::f64, a.bound, a.axis, rank);
+  const Term in = cast(a.in, DType::f64), out = cast(a.out, DType::f64), scale = a.length / in;
   if (mode == "align_corners") return at * (in - 1) / max(a.length - 1, number_like(out, 1));
   if (mode == "asymmetric") return at / scale;
   if (mode == "tf_half_pixel_for_nn") return select(in == out, at, (at + 0.5) / scale);
@@ -261,7 +262,7 @@ Term resized_along(const Term& x, const OpenAxis& a, const ResizeAttrs& attrs) {
   };
   Term source = sources(a, x.rank(), attrs.coordinate_mode);
   if (attrs.mode == "nearest") return at(nearest_of(source, attrs.nearest_mode));
-  if (attrs.mode == "linear") source = min(max(source, number_like(source, 0)), cast(last, DType::f32));
+  if (attrs.mode == "linear") source = min(max(source, number_like(source, 0)), cast(last, DType::f64));
   const Term below = floor(source);
   const int first = attrs.mode == "linear" ? 0 : -1;
   std::vector<Term> weights = weights_of(source - below, attrs);
@@ -270,7 +271,7 @@ Term resized_along(const Term& x, const OpenAxis& a, const ResizeAttrs& attrs) {
     const Term places = below + static_cast<double>(first + static_cast<int>(tap));
     Term weight = weights[tap];
     if (attrs.exclude_outside && attrs.mode == "cubic") {
-      weight = select(0 <= places && places <= cast(last, DType::f32), weight, 0);
+      weight = select(0 <= places && places <= cast(last, DType::f64), weight, 0);
       sum = sum ? *sum + weight : weight;
     }
     const Term part = at(places) * cast(weight, x.dtype());
@@ -317,8 +318,8 @@ Results resize_open(NodeImport& n, const ResizeAttrs& attrs, const Filter& filte
       return Term(n, open != nullptr ? open : n.integer(constant));
     };
     const Term in = count(x->shape()[axis], from), out = count(bound, counted);
-    const Term length = attrs.scales.empty() ? cast(out, DType::f32)
-                                             : cast(in, DType::f32) * attrs.scales[static_cast<size_t>(axis)];
+    const Term length = attrs.scales.empty() ? cast(out, DType::f64)
+                                             : cast(in, DType::f64) * attrs.scales[static_cast<size_t>(axis)];
     y = resized_along(y, {axis, bound, in, out, length}, attrs);
   }
   return {n.bounded(cast(y, x->dtype()), extents)};
