@@ -1,11 +1,15 @@
 #include "runner.h"
 
+#include <string_view>
+
 namespace korch::ort {
 namespace {
 
-korch_options borrowing(korch_parallel parallel, void* user) {
+// What is for a GPU takes no threads of its caller's.
+korch_options options_of(const korch_model_info& model, korch_parallel parallel, void* user) {
   korch_options options{};
   options.struct_size = sizeof options;
+  if (std::string_view(model.isa).starts_with("sm_")) return options;
   options.parallel = parallel;
   options.parallel_user = user;
   return options;
@@ -14,7 +18,8 @@ korch_options borrowing(korch_parallel parallel, void* user) {
 }  // namespace
 
 Runner::Seat::Seat(const Executable& executable)
-    : instance(executable, borrowing(
+    : instance(executable, options_of(
+                               executable.model(),
                                [](void* user, int32_t tasks, void (*task)(void*, int32_t), void* arg) {
                                  auto* seat = static_cast<Seat*>(user);
                                  seat->parallel(seat->user, tasks, task, arg);

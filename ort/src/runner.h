@@ -14,8 +14,9 @@ class Runner {
 
   const korch_model_info& model() const { return executable_.model(); }
 
-  // `parallel` runs the tasks of this run and may run one after the other. Each caller has an instance of its
-  // own meanwhile; they share code and weights, and stay for later callers. Throws RunFailure.
+  // `parallel` runs the tasks of this run, unless it is for a GPU, and may run one after the other. Each
+  // caller has an instance of its own meanwhile; they share code and weights, and stay for later callers.
+  // Throws RunFailure.
   void run(const void* const* inputs, void* const* outputs, korch_parallel parallel, void* user);
 
  private:

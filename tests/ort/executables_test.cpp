@@ -209,5 +209,26 @@ TEST_F(OrtExecutables, RunOnTheirCallersThreads) {
   for (const Calls& mine : own) EXPECT_GE(mine.count, 20);
 }
 
+// Tensors of the host in and out; whoever calls waits for the GPU, and lends it no threads.
+TEST_F(OrtExecutables, RunOnAGpu) {
+#ifdef KORCH_FAKE_CUDA
+  ::setenv("KORCH_CUDA_DRIVER", KORCH_FAKE_CUDA, 1);
+  ::setenv("KORCH_NVRTC", KORCH_FAKE_NVRTC, 1);
+  options_.threads = 0;
+  options_.compile.erase("threads");
+  options_.compile["target"] = "sm_90";
+  options_.compile["emulation"] = "1";
+  const NetworkBuilder b = product();
+  Runner runner(executables().of(subgraph_of(b.network, {0, 1})));
+  Calls calls;
+  for (int i = 0; i < 3; ++i) expect_right(runner, one_after_the_other, &calls);
+  EXPECT_EQ(calls.count, 0);
+  ::unsetenv("KORCH_CUDA_DRIVER");
+  ::unsetenv("KORCH_NVRTC");
+#else
+  GTEST_SKIP() << "without the emulated GPU";
+#endif
+}
+
 }  // namespace
 }  // namespace korch::ort

@@ -167,7 +167,7 @@ class Slots {
 
 Slots::Slots(UserOptions& options) {
   CompileOptions& o = options.compile;
-  text("target", kCompiling | kTorch, o.target, targets_text(), OptionKind::word, target_names());
+  text("target", kEverybody, o.target, targets_text(), OptionKind::word, target_names());
   text("device", kProgram, o.device,
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   for_experts();
@@ -265,7 +265,7 @@ void Slots::making(CompileOptions& options) {
   for_experts();
   text("save_inputs", kCompiling, options.save_inputs,
        "also write random inputs for the network as .npy files into this folder");
-  truth("emulation", kCompiling, options.emulation,
+  truth("emulation", kCompiling | kProvider, options.emulation,
         "for a GPU: the executable also holds what an emulated one runs, to check it where no GPU is");
   for_experts();
   text("stop_after", kProgram, options.stop_after, "end after a stage", OptionKind::word, kLastStages);
