@@ -211,8 +211,8 @@ TEST(OpenImages, Normalizations) {
   for (const ImageNetwork& network : networks) expect_same_at_all_sizes(network);
 }
 
-// In front by the height's last bits, behind up to a multiple of four.
-std::function<void(ModelBuilder&)> padded_by_extents(const std::string& mode) {
+// In front by the height's last bits, or one less, behind up to a multiple of four.
+Build padded_by_extents(const std::string& mode, bool cuts = false) {
   return [=](ModelBuilder& b) {
     for (const auto& [name, value] :
          std::vector<std::pair<std::string, int64_t>>{{"two", 2}, {"three", 3}, {"four", 4}})
@@ -220,12 +220,14 @@ std::function<void(ModelBuilder&)> padded_by_extents(const std::string& mode) {
     b.ints("none", {0, 0});
     b.node("Shape", {"x"}, {"size"});
     b.node("Slice", {"size", "two", "three"}, {"h"});
-    b.node("Mod", {"h", "three"}, {"before"});
-    b.node("Add", {"h", "three"}, {"more"});
-    b.node("Div", {"more", "four"}, {"fours"});
+    b.ints("less", {-1});
+    b.node("Mod", {"h", "three"}, {"more"});
+    b.node("Add", {"h", "three"}, {"further"});
+    b.node("Div", {"further", "four"}, {"fours"});
     b.node("Mul", {"fours", "four"}, {"whole"});
     b.node("Sub", {"whole", "h"}, {"behind"});
-    set_attribute(b.node("Concat", {"none", "before", "two", "none", "behind", "three"}, {"pads"}), "axis",
+    const std::string in_front = cuts ? "less" : "more";
+    set_attribute(b.node("Concat", {"none", in_front, "two", "none", "behind", "three"}, {"pads"}), "axis",
                   0);
     set_attribute(b.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
   };
@@ -273,6 +275,9 @@ TEST(OpenImages, Layouts) {
       {"edge by extents", padded_by_extents("edge"), 1},
       {"reflect by extents", padded_by_extents("reflect"), 4},
       {"constant by extents", padded_by_extents("constant"), 1},
+      {"cut and edge", padded_by_extents("edge", true), 4},
+      {"cut and reflect", padded_by_extents("reflect", true), 5},
+      {"cut and constant", padded_by_extents("constant", true), 4},
       {"constant", padded("constant"), 1},
       {"edge", padded("edge"), 1},
       {"reflect", padded("reflect"), 4},

@@ -395,8 +395,7 @@ class Importer {
   }
 
   // What the extents of a run decide, and no dimension alone, or the data: where it is wrong, the run ends
-  // with an error.
-  // The smallest output waits for that.
+  // with an error. The smallest output waits for that.
   void check_in_runs(const std::vector<MeetingExtents>& unchecked) {
     Graph& graph = builder_.graph();
     std::vector<ValueId> outputs = graph.outputs();

@@ -46,19 +46,31 @@ class Origins {
 };
 
 // The numbers that an extent is computed from by arithmetic of single numbers.
-void add_numbers_behind(const Graph& graph, ValueId value, std::set<ValueId>* numbers) {
-  const auto is_number = [&](ValueId input) { return graph.value(input).type == TensorType{DType::i64, {}}; };
-  const std::vector<NodeId>& producers = graph.value(value).producers;
-  if (producers.empty() || !std::all_of(producers.begin(), producers.end(), [&](NodeId producer) {
-        const std::vector<ValueId>& inputs = graph.node(producer).inputs;
-        return std::all_of(inputs.begin(), inputs.end(), is_number);
-      })) {
-    numbers->insert(value);
-    return;
+class NumbersBehind {
+ public:
+  explicit NumbersBehind(const Graph& graph) : graph_(graph) {}
+
+  void add(ValueId value) {
+    if (!seen_.insert(value).second) return;
+    const std::vector<NodeId>& producers = graph_.value(value).producers;
+    const bool is_computed =
+        !producers.empty() && std::all_of(producers.begin(), producers.end(), [&](NodeId producer) {
+          const std::vector<ValueId>& inputs = graph_.node(producer).inputs;
+          return std::all_of(inputs.begin(), inputs.end(), [&](ValueId input) {
+            return graph_.value(input).type == TensorType{DType::i64, {}};
+          });
+        });
+    if (!is_computed) numbers.push_back(value);
+    for (size_t i = 0; is_computed && i < producers.size(); ++i)
+      for (const ValueId input : graph_.node(producers[i]).inputs) add(input);
   }
-  for (const NodeId producer : producers)
-    for (const ValueId input : graph.node(producer).inputs) add_numbers_behind(graph, input, numbers);
-}
+
+  std::vector<ValueId> numbers;
+
+ private:
+  const Graph& graph_;
+  std::set<ValueId> seen_;
+};
 
 // plus + the sum of factors * extents; an extent per open dimension.
 struct Linear {
@@ -325,17 +337,21 @@ class Fitting {
 
   // The data are taken to say any numbers.
   bool fits_whatever_data_say(const MeetingExtents& pair) const {
-    std::set<ValueId> numbers;
-    add_numbers_behind(graph_, pair.a, &numbers);
-    add_numbers_behind(graph_, pair.b, &numbers);
+    NumbersBehind behind(graph_);
+    behind.add(pair.a);
+    behind.add(pair.b);
     std::mt19937_64 random(1);
     for (int i = 0; i < kMostDrawn; ++i) {
       std::map<ValueId, int64_t> known;
-      for (const ValueId number : numbers)
+      for (const ValueId number : behind.numbers)
         known.emplace(number, static_cast<int64_t>(random() % (kMostChosen + 1)));
-      KnownValues at(graph_, known);
-      const auto a = at.number(pair.a), b = at.number(pair.b);
-      if (!a || !b || !holds(pair.relation, *a, *b)) return false;
+      try {
+        KnownValues at(graph_, known);
+        const auto a = at.number(pair.a), b = at.number(pair.b);
+        if (!a || !b || !holds(pair.relation, *a, *b)) return false;
+      } catch (const Error&) {  // a division by 0, say
+        return false;
+      }
     }
     return true;
   }

@@ -34,21 +34,22 @@ int64_t most_of(NodeImport& n, const Operand& pad) {
 
 // Of an axis with all its pads.
 Term padded_length(NodeImport& n, const Pads& pads, size_t axis) {
-  const Operand extent = n.length(n.input(0), static_cast<int64_t>(axis));
-  const Operand whole = pads.open[axis] != nullptr ? n.whole(extent, pads.open[axis])
-                                                   : nullptr;  // to a multiple of something, say
+  const Operand extent = n.length(n.input(0), static_cast<int64_t>(axis)), &open = pads.open[axis],
+                &open_before = pads.open_before[axis];
+  const Operand whole = open != nullptr ? n.whole(extent, open) : nullptr;  // a multiple of something, say
   Term length(n, whole != nullptr ? whole : extent);
-  if (whole == nullptr && pads.open[axis] != nullptr) length = length + Term(n, pads.open[axis]);
-  if (pads.open[axis] == nullptr) length = length + static_cast<double>(pads.after[axis]);
-  if (pads.open_before[axis] != nullptr) return length + Term(n, pads.open_before[axis]);
-  return pads.before[axis] != 0 ? length + static_cast<double>(pads.before[axis]) : length;
+  if (whole == nullptr) length = length + (open != nullptr ? Term(n, open) : integer(n, pads.after[axis]));
+  if (open_before != nullptr) length = length + Term(n, open_before);
+  if (open_before == nullptr && pads.before[axis] != 0)
+    length = length + static_cast<double>(pads.before[axis]);
+  return n.range(length).low < 0 ? max(length, number_like(length, 0)) : length;
 }
 
 // One axis, by numbers of which one is no constant: with the last element again, or those before it
 // backwards.
 Operand mirrored(NodeImport& n, const Operand& x, size_t axis, const Pads& pads, PadMode mode) {
   const auto count = [&](const Operand& open, int64_t known) {
-    return open != nullptr ? Term(n, open) : integer(n, known);
+    return open != nullptr ? Term(n, open) : integer(n, std::max<int64_t>(known, 0));  // else it was cut
   };
   const Term before = count(pads.open_before[axis], pads.before[axis]),
              behind = count(pads.open[axis], pads.after[axis]),
@@ -75,8 +76,7 @@ Operand padded_so_far(NodeImport& n, const Operand& padded, const Pads& pads) {
   for (int64_t axis = 0; axis < padded->rank(); ++axis) {
     const auto a = static_cast<size_t>(axis);
     if (pads.open[a] == nullptr || pads.open_before[a] != nullptr) continue;
-    Term length = padded_length(n, pads, a);
-    if (n.range(length).low < 0) length = max(length, number_like(length, 0));
+    const Term length = padded_length(n, pads, a);
     extents[a] = std::make_shared<OperandState>(*length.operand());
     most.sizes[a] = std::min(most.sizes[a], static_cast<int64_t>(std::max(n.range(length).high, 0.0)));
     extents[a]->upper = most.sizes[a];
