@@ -14,6 +14,7 @@ namespace korch {
 
 ContestOutcome ExecutableContests::run(const std::vector<int>& kept, const std::vector<int>& challenger,
                                        const ContestEffort& effort) {
+  const WorkClock::Timed timed(clock_, "contests");
   std::erase_if(drafts_, [&](const auto& plan_and_file) {
     const auto& [plan, file] = plan_and_file;
     return plan != kept && plan != challenger && std::filesystem::remove(file);
@@ -46,6 +47,7 @@ BuiltPlan ExecutableContests::built(const std::vector<int>& plan) {
 }
 
 std::optional<SimulatedPlan> ExecutableContests::simulate(const std::vector<int>& plan) {
+  const WorkClock::Timed timed(clock_, "contests");
   if (schedule_ == PlanSchedule::barrier || target_.is_gpu()) return std::nullopt;
   const BuiltPlan made = built(plan);
   const std::optional<TaskGraph> tasks = plan_tasks(made.plan, plan_memory(made.plan));

@@ -116,7 +116,7 @@ class Compilation {
 
   // What healing does again: from the primitives to the file, without the kernels that were struck.
   std::optional<Fault> plan_and_package(const Imported& network, const Graph& primitives) {
-    const Setting setting{options_, device_, deadlines_, database_.get(), strikes()};
+    const Setting setting{options_, device_, deadlines_, database_.get(), strikes(), &clock_};
     const Rewritten rewritten = stage(
         "alternatives", [&] { return verified(with_alternatives(primitives, setting)); },
         [](const Rewritten& r) { return print(r.graph); });
@@ -127,7 +127,8 @@ class Compilation {
     Candidates candidates = stage(
         "candidates",
         [&] {
-          bank.emplace(graph, device_, database_.get(), footprint_bytes(primitives), strikes());
+          bank.emplace(graph, device_, database_.get(), footprint_bytes(primitives), strikes(), nullptr,
+                       &clock_);
           return find_candidates(rewritten, *bank, setting);
         },
         [&](const Candidates& c) { return describe(graph, c.all); });

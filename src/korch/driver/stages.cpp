@@ -236,7 +236,7 @@ Choice choose_by_costs(const Rewritten& rewritten, const Candidates& candidates,
   const bool by_model = !options.measure && bank.has_model();
   BankCosts costs(rewritten.graph, columns, bank, setting.device, by_model);
   ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
-                              options.schedule.value_or(PlanSchedule::dynamic));
+                              options.schedule.value_or(PlanSchedule::dynamic), setting.clock);
   const SearchOptions search = {.measure = options.measure,
                                 .carried = !is_here(setting.device),
                                 .modelled = by_model,

@@ -30,6 +30,7 @@ struct Setting {
   const StageDeadlines& deadlines;
   Database* database = nullptr;  // null: nothing is remembered
   Strikes* strikes = nullptr;    // null: healing is off, and what earlier compilations struck counts no more
+  WorkClock* clock = nullptr;    // where the seconds go; null: nobody asks
 };
 
 struct Imported {

@@ -12,13 +12,14 @@
 
 namespace korch {
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
-                       Strikes* strikes, const Backend* backend)
+                       Strikes* strikes, const Backend* backend, WorkClock* clock)
     : graph_(graph),
       target_(target),
       database_(database),
       strikes_(strikes),
       footprint_bytes_(footprint_bytes),
       backend_(backend != nullptr ? *backend : backend_of(target)),
+      clock_(clock),
       compiler_(backend_.compiler()) {}
 
 Meter& KernelBank::meter() {
@@ -118,6 +119,7 @@ Result<BuiltKernel> KernelBank::with_resources(BuiltKernel built) const {
 }
 
 void KernelBank::propose_all(const std::vector<KernelRequest>& requests) {
+  const WorkClock::Timed timed(clock_, "propose kernels");
   std::vector<const KernelRequest*> missing;
   std::unordered_set<Hash, HashHasher> known;
   for (const KernelRequest& request : requests)
@@ -129,6 +131,7 @@ void KernelBank::propose_all(const std::vector<KernelRequest>& requests) {
 
 void KernelBank::build(const std::vector<KernelRequest>& requests) {
   propose_all(requests);
+  const WorkClock::Timed timed(clock_, "compile kernels");
   std::vector<const KernelRequest*> missing;
   std::unordered_set<Hash, HashHasher> known;
   for (const KernelRequest& request : requests)
@@ -304,6 +307,7 @@ bool KernelBank::same_results(const KernelRequest& a, const KernelRequest& b) {
 
 void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) {
   build(requests);
+  const WorkClock::Timed timed(clock_, "measure kernels");
   const auto suffices = [&](const std::optional<Cost>& cost) { return cost && cost->care >= care; };
   for (const KernelRequest& request : requests) {
     Result<BuiltKernel>& slot = kernels_.at(request.key);

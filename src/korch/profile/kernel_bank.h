@@ -13,6 +13,7 @@
 #include "korch/backend/backend.h"
 #include "korch/backend/spell.h"
 #include "korch/base/result.h"
+#include "korch/base/work_clock.h"
 #include "korch/profile/carried_costs.h"
 #include "korch/profile/database.h"
 #include "korch/profile/machine_load.h"
@@ -46,8 +47,9 @@ class KernelBank {
  public:
   // `database` and `strikes` may be null. `footprint_bytes`: of the network before there were alternatives
   // (footprint.h), so that with and without them a kernel is measured alike. `backend`: null: the target's.
+  // `clock`: where the seconds go, if not null.
   KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
-             Strikes* strikes = nullptr, const Backend* backend = nullptr);
+             Strikes* strikes = nullptr, const Backend* backend = nullptr, WorkClock* clock = nullptr);
 
   // The kernel's spec; does not build it.
   const Result<Spec>& spec(const KernelRequest& request);
@@ -116,6 +118,7 @@ class KernelBank {
   Strikes* strikes_;
   const int64_t footprint_bytes_;
   const Backend& backend_;
+  WorkClock* const clock_;
   const std::string compiler_;
   RecentLoad load_;
   std::unique_ptr<Meter> meter_;         // from the first measurement on
