@@ -157,7 +157,9 @@ TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
   options.least_shapes = {{"n", {4}}};
   options.database_path = folder.path() + "/k.db";
   const std::string file = written_model(folder), output = folder.path() + "/model.so";
-  compile_model(file, output, options);
+  const CompileResult result = compile_model(file, output, options);
+  for (const char* work : {"propose kernels", "compile kernels", "measure kernels", "solve", "verify"})
+    EXPECT_GT(result.stage_seconds.at(work), 0) << work;
   const Plan plan = plan_from_json(read_executable(output).plan_json);
   ASSERT_EQ(plan.shape_plans.size(), 2u);
   const std::string text = explain(plan, {}, {});
