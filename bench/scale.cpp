@@ -3,7 +3,7 @@
 //
 //     build/release/bench/bench_scale transformer --layers 48
 //     build/release/bench/bench_scale convolutions --layers 500
-//     build/release/bench/bench_scale pointwise --layers 20000 --no-measure --strategy greedy
+//     build/release/bench/bench_scale pointwise --layers 20000 --measure none --strategy greedy
 //     build/release/bench/bench_scale pointwise --layers 5000 --write chain.onnx
 //
 // Configure with -DKORCH_BENCH=ON. A layer of transformer and a convolution of convolutions are several
@@ -207,7 +207,10 @@ int main(int argc, char** argv) {
   command_line.option("--layers", layers).between(1, 100000);
   command_line.option("--profile-db", options.database_path);
   command_line.flag("!--no-alternatives", options.alternatives);
-  command_line.flag("!--no-measure", options.measure);
+  command_line.choice("--measure", options.measure, "",
+                      std::map<std::string, korch::Measure>{{"none", korch::Measure::none},
+                                                            {"plan", korch::Measure::plan},
+                                                            {"prove", korch::Measure::prove}});
   command_line.flag("--verify", options.verify);
   command_line.option("--budget", options.budget_s, "seconds");
   command_line.choice("--strategy", options.strategy, "",

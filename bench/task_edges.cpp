@@ -27,7 +27,8 @@ namespace {
 BuiltPlan greedy_plan(const std::string& model) {
   CompileOptions options;
   options.strategy = Strategy::greedy;
-  options.measure = options.verify = false;
+  options.measure = Measure::none;
+  options.verify = false;
   options.threads = 2;
   BuiltPlan built;
   const TempDir folder;

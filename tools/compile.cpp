@@ -209,6 +209,10 @@ void add_compile_verb(CommandLine& command_line) {
               "executable for all of it");
   verb.option("--bound", arguments->bounds, kBoundHelp);
   for (const OptionRow& row : option_rows(kProgram)) declare(verb, row, arguments->user);
+  verb.flag(
+      "--no-measure",
+      [options = &arguments->user] { set_option(*options, kProgram, "measure", name(Measure::none)); },
+      "the same as --measure none");
   verb.flag("--no-profile-db", arguments->no_database, "neither read nor write a kernel database");
   verb.flag("--quiet", arguments->quiet, "tell no progress on the standard error");
   verb.flag("--json", arguments->json, "print the result as JSON");

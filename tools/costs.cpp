@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
+#include "korch/driver/pipeline.h"
+#include "korch/estimate/shipped_model.h"
 #include "korch/options/option_table.h"
+#include "korch/profile/cost_training.h"
 #include "korch/profile/costs_file.h"
 #include "verbs.h"
 
@@ -15,6 +19,9 @@ namespace {
 
 struct CostsArguments {
   std::string action, file, database = place_in_cache("kernels.db");
+  CompileOptions measure;
+  std::vector<std::string> shapes, without;
+  std::string lightgbm;
 };
 
 std::string counted(int number, const char* what) {
@@ -30,7 +37,7 @@ void print_warnings(Database& database) {
   for (const std::string& warning : database.take_warnings()) fmt::print(stderr, "korch: {}\n", warning);
 }
 
-void run_export(const CostsArguments& arguments) {
+void run_export(CostsArguments& arguments) {
   require_database(arguments);
   if (!file_exists(arguments.database))
     throw Error(ErrorKind::io, "there is no kernel database '" + arguments.database + "'");
@@ -48,7 +55,7 @@ void run_export(const CostsArguments& arguments) {
              counted(count.kernels, "kernel"), counted(count.devices, "device"));
 }
 
-void run_import(const CostsArguments& arguments) {
+void run_import(CostsArguments& arguments) {
   require_database(arguments);
   Database database(arguments.database);
   const CostsImported count = import_costs(database, arguments.file);
@@ -57,22 +64,97 @@ void run_import(const CostsArguments& arguments) {
              counted(count.added, "cost"), count.replaced, count.known);
 }
 
+void run_measure(CostsArguments& arguments) {
+  require_database(arguments);
+  CompileOptions& options = arguments.measure;
+  options.database_path = arguments.database;
+  parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
+  const ModelFile model(arguments.file);
+  const CompileResult result = compile_model(model.path(), "", options);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "korch: warning: {}\n", warning);
+  fmt::print("{}: {} measured\n", arguments.file, counted(result.measured, "kernel"));
+}
+
+void print_score(const CostScore& score) {
+  const auto share = [](int part, int all) { return all > 0 ? 100.0 * part / all : 0; };
+  fmt::print(
+      "{} of {}\n"
+      "ln(cost / bound): RMSE {:.3f}, R2 {:.3f}; |ln(cost / estimate)|: {:.3f} in the middle; all but 5 % of "
+      "ln(cost / estimate) exceed {:.3f}\n"
+      "kernels of one candidate: {:.1f} % of {} pairs that differ by 5 % in order; the cheapest of {:.1f} % "
+      "of {}; "
+      "regret {:.1f} % in the mean\n",
+      counted(score.rows, "cost"), counted(score.networks, "network"), score.rmse, score.r2,
+      score.middle_error, score.least, share(score.right_pairs, score.pairs), score.pairs,
+      share(score.right_choices, score.choices), score.choices, 100 * score.regret);
+}
+
+CostSet known_costs(const CostsArguments& arguments, bool only) {
+  require_database(arguments);
+  if (!file_exists(arguments.database))
+    throw Error(ErrorKind::io, "there is no kernel database '" + arguments.database + "'");
+  Database database(arguments.database);
+  CostSet costs = costs_to_learn_from(database, arguments.without, only);
+  print_warnings(database);
+  if (costs.left_out > 0)
+    fmt::print(stderr, "korch: {} have no features of this korch, or are of parts of kernels: left out\n",
+               counted(costs.left_out, "cost"));
+  return costs;
+}
+
+void run_train(CostsArguments& arguments) {
+  require_writable(arguments.file);
+  const Trained trained = train(known_costs(arguments, false), arguments.lightgbm);
+  write_file(arguments.file, to_text(trained.model));
+  fmt::print("{}: {} trees. Of networks held out, a fifth at a time:\n", arguments.file,
+             trained.model.trees.size());
+  print_score(trained.held_out);
+}
+
+void run_score(CostsArguments& arguments) {
+  const TreeModel model = arguments.file == "shipped"
+                              ? shipped_model()
+                              : tree_model_from_text(read_file(arguments.file), arguments.file);
+  print_score(score_of(model, known_costs(arguments, !arguments.without.empty())));
+}
+
 }  // namespace
 
 void add_costs_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<CostsArguments>();
   Options verb = command_line.verb(
-      "costs", "measured costs of kernels as a text file that models learn from and other machines read");
-  verb.option("action", arguments->action, "export: write the database's costs; import: add those of a file")
+      "costs",
+      "measured costs of kernels: as a file that other machines read, and models that learn from them");
+  verb.option("action", arguments->action,
+              "export: write the database's costs; import: add those of a file; measure: some kernels of a "
+              "network; train: a "
+              "model of costs, from the database; score: how well a model agrees with the database")
       .required()
-      .one_of({"export", "import"});
-  verb.option("file", arguments->file, "the file of costs (JSON, one object per line)").required();
+      .one_of({"export", "import", "measure", "train", "score"});
+  verb.option("file", arguments->file,
+              "the file of costs (JSON, one object per line); measure: the network; train, score: the model "
+              "of costs, score "
+              "also 'shipped', the program's own")
+      .required();
   verb.option("--profile-db", arguments->database, "kernel database [" + place_in_cache("kernels.db") + "]");
+  arguments->measure.sampled_kernels = 100;
+  verb.option("--kernels", arguments->measure.sampled_kernels,
+              "measure: so many of the network's kernels [100]")
+      .between(1, 100'000);
+  verb.option("--seed", arguments->measure.sample_seed, "measure: of the choice of these [0]");
+  verb.option("--target", arguments->measure.target, "measure: as for compile [native]");
+  verb.option("--threads", arguments->measure.threads, "measure: as for compile [all cores]");
+  verb.option("--shape", arguments->shapes, "measure: as for compile");
+  verb.option("--network", arguments->without,
+              "train: leave out this network's costs; score: only this network's (repeatable)");
+  verb.option("--lightgbm", arguments->lightgbm, "train: the library of LightGBM [lib_lightgbm.so]");
   verb.runs([arguments] {
-    if (arguments->action == "export")
-      run_export(*arguments);
-    else
-      run_import(*arguments);
+    const std::map<std::string, void (*)(CostsArguments&)> actions = {{"export", run_export},
+                                                                      {"import", run_import},
+                                                                      {"measure", run_measure},
+                                                                      {"train", run_train},
+                                                                      {"score", run_score}};
+    actions.at(arguments->action)(*arguments);
   });
 }
 

@@ -92,7 +92,7 @@ def _text(kind: str, value: Any) -> str:
     if kind == "place":
         return os.fsdecode(value) if value else ""
     try:
-        if kind in ("truth", "whole"):
+        if kind in ("truth", "whole") or isinstance(value, bool):
             return str(value.__index__())
         return os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else str(value)
     except AttributeError:

@@ -13,7 +13,7 @@ _OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|{_BOUND}|--(?P<name>[
 
 
 def in_python(message: str) -> str:
-    """ "use --no-measure, e.g. --shape x=1x3" -> 'use measure=False, e.g. shapes={"x": "1x3"}'. What Python has no
+    """ "use --no-measure, e.g. --shape x=1x3" -> 'use measure="none", e.g. shapes={"x": "1x3"}'. What Python has no
     argument for stays."""
     return _OPTION.sub(_argument, message)
 
@@ -38,7 +38,7 @@ def _argument(found: re.Match) -> str:
     if option.kind == "truth":
         return f"{name}={not without}{rest}"
     if without:
-        return f"{name}=None{rest}"
+        return f'{name}="none"{rest}' if "none" in option.words else f"{name}=None{rest}"
     if value is None:
         return name + rest
     return f"{name}={value}" if option.kind == "whole" else f'{name}="{value}"'

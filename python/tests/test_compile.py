@@ -157,8 +157,8 @@ class CompileTest(unittest.TestCase):
 
     def test_messages_speak_python(self):
         for told, said in {
-            "use --no-measure": "use measure=False",
-            "--threads 2 or fewer here, or --no-measure": "threads=2 or fewer here, or measure=False",
+            "use --no-measure": 'use measure="none"',
+            "--threads 2 or fewer here, or --no-measure": 'threads=2 or fewer here, or measure="none"',
             "made anew with --accuracy strict": 'made anew with accuracy="strict"',
             "compiled with --emulation.": "compiled with emulation=True.",
             "name, or --no-profile-db)": "name, or database=None)",
@@ -223,7 +223,7 @@ class CompileTest(unittest.TestCase):
         for name, option in _options.table(_options.PYTHON).items():
             self.assertEqual(parameters[name].default, option.default)
             self.assertIn(f"\n        {name}: ", korch.compile.__doc__)
-        for name, default in dict(accuracy="standard", threads=0, budget=None, measure=True, database=True).items():
+        for name, default in dict(accuracy="standard", threads=0, budget=None, measure="prove", database=True).items():
             self.assertEqual(parameters[name].default, default)
         self.assertEqual(
             _options.texts(_options.PYTHON, dict(rule=("a", "b"), threads=2, database=None, verify=False)),

@@ -35,7 +35,8 @@ class BisectOfSeveralPlans : public testing::Test {
   void SetUp() override {
     model_ = model(folder_);
     options_.threads = 2;
-    options_.measure = options_.verify = false;
+    options_.measure = Measure::none;
+    options_.verify = false;
     options_.shapes = {{"n", {8}}};
     options_.least_shapes = {{"n", {2}}};
     options_.database_path = folder_.path() + "/k.db";

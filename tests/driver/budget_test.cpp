@@ -23,7 +23,7 @@ Graph network(int length) {
 CompileOptions on_bounds() {
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   return options;
 }
 
@@ -39,7 +39,7 @@ TEST(Budget, WithoutTimeThePlanIsGreedys) {
   const CompileResult greedy = compile_graph(graph, "g", folder.path() + "/g.so", options);
   options.strategy = Strategy::optimal;
   options.budget_s = 1e-6;
-  for (const bool measure : {false, true}) {
+  for (const Measure measure : {Measure::none, Measure::plan, Measure::prove}) {
     options.measure = measure;
     const std::string file = folder.path() + "/m.so";
     const CompileResult result = compile_graph(graph, "m", file, options);

@@ -70,7 +70,7 @@ class Compile : public ::testing::Test {
 
 TEST_F(Compile, BenchSharesItsRoundsOutOverLoadings) {
   options_.strategy = Strategy::greedy;
-  options_.measure = false;
+  options_.measure = Measure::none;
   compile("a.so");
   BenchOptions options;
   options.rounds = 17;
@@ -131,7 +131,7 @@ TEST_F(Compile, EveryStrategyIsVerified) {
 
 // With bounds for costs, which no noise changes: every strategy chooses among columns that the program has.
 TEST_F(Compile, NoStrategyBeatsTheProgram) {
-  options_.measure = false;
+  options_.measure = Measure::none;
   options_.bounds = Bounds::analytic;
   double optimal_us = 0;
   for (Strategy strategy : {Strategy::optimal, Strategy::greedy, Strategy::unfused}) {
@@ -160,7 +160,7 @@ Graph decoder_head() {
 }
 
 TEST_F(Compile, AlternativesTakePartInThePlan) {
-  options_.measure = false;  // on bounds, so that the choice does not depend on this machine's mood
+  options_.measure = Measure::none;  // on bounds, so that the choice does not depend on this machine's mood
   const Graph graph = decoder_head();
   const PlanReport with = compile_graph(graph, "head", path("with.so"), options_).plan.report;
   EXPECT_GT(with.alternatives_used.at("convolution_over_concat"), 0);
@@ -186,7 +186,7 @@ TEST_F(Compile, AlternativesTakePartInThePlan) {
 }
 
 TEST_F(Compile, WithoutMeasuring) {
-  options_.measure = false;
+  options_.measure = Measure::none;
   const CompileResult result = compile("m.so");
   EXPECT_EQ(result.measured, 0);
   EXPECT_FALSE(result.plan.report.certified);
@@ -263,7 +263,7 @@ TEST_F(Compile, OutputsThatAreInputsConstantsAndOneAnother) {
 // Weights too large to be folded otherwise, a convolution, a normalization, an opaque operator: all in 16
 // bits.
 TEST_F(Compile, SmallFloats) {
-  options_.measure = false;
+  options_.measure = Measure::none;
   for (const DType type : {DType::f16, DType::bf16}) {
     Graph g;
     const auto constant = [&](Shape shape, double scale) {

@@ -97,7 +97,7 @@ class Heal : public ::testing::Test {
  protected:
   void SetUp() override {
     options_.threads = 2;
-    options_.measure = false;  // which kernels are chosen does not depend on the machine's mood
+    options_.measure = Measure::none;  // which kernels are chosen does not depend on the machine's mood
     options_.database_path = path("k.db");
   }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }

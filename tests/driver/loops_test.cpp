@@ -21,7 +21,8 @@ ValueId number(Graph& g, int64_t value) {
 std::string compiled(const Graph& graph, const TempDir& folder) {
   CompileOptions options;
   options.threads = 2;
-  options.measure = options.verify = false;
+  options.measure = Measure::none;
+  options.verify = false;
   compile_graph(graph, "loop", folder.path() + "/loop.so", options);
   return folder.path() + "/loop.so";
 }
@@ -73,7 +74,7 @@ TEST_P(LoopsIn, ExecutablesAreThoseOfTheInterpreter) {
   CompileOptions options;
   options.strategy = std::get<0>(GetParam());
   options.threads = std::get<1>(GetParam());
-  options.measure = false;
+  options.measure = Measure::none;
   options.heal = false;
   const std::string file = folder.path() + "/loop.so";
   compile_graph(graph, "loop", file, options);
@@ -142,7 +143,8 @@ TEST(Loops, StatesAreMadeWhereTheyAreCarried) {
     const TempDir folder;
     CompileOptions options;
     options.threads = 2;
-    options.measure = options.heal = false;
+    options.measure = Measure::none;
+    options.heal = false;
     options.strategy = Strategy::unfused;
     const CompileResult result = compile_graph(graph, "loop", folder.path() + "/loop.so", options);
     const MemoryPlan memory = plan_memory(result.plan);

@@ -39,7 +39,7 @@ std::string written_model(const TempDir& folder) {
 CompileOptions options_of_model() {
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   options.shapes = {{"n", {32}}};
   options.least_shapes = {{"n", {2}}};
   return options;
@@ -151,7 +151,7 @@ TEST(MergedPlan, EachPlanRunsByEachSchedule) {
 TEST(MergedPlan, EachPlanIsScheduledByRunsOfItsOwn) {
   const TempDir folder;
   CompileOptions options = options_of_model();
-  options.measure = true;
+  options.measure = Measure::prove;
   options.strategy = Strategy::greedy;
   options.shapes = {{"n", {8}}};
   options.least_shapes = {{"n", {4}}};

@@ -25,7 +25,8 @@ Values compiled(const MoeModel& moe, Strategy strategy) {
   CompileOptions options;
   options.threads = 2;
   options.strategy = strategy;
-  options.measure = options.verify = options.heal = false;
+  options.measure = Measure::none;
+  options.verify = options.heal = false;
   const std::string file = folder.path() + "/moe.so";
   const CompileResult result = compile_graph(import_onnx_bytes(moe.model().bytes()), "moe", file, options);
   expect_products_in_loops(result.plan);

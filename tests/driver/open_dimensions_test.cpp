@@ -41,7 +41,7 @@ class OpenDimensionsTest : public testing::Test {
   std::string compiled() {
     CompileOptions options;
     options.threads = 2;
-    options.measure = false;
+    options.measure = Measure::none;
     plan_ = compile_graph(open_network(), "open", folder_.path() + "/open.so", options).plan;
     return folder_.path() + "/open.so";
   }
@@ -81,7 +81,7 @@ TEST(OpenDimensions, ThatFollowOthersAreCheckedBeforeARun) {
   verify(g, GraphForm::imported);
   TempDir folder;
   CompileOptions options;
-  options.measure = false;
+  options.measure = Measure::none;
   compile_graph(g, "cache", folder.path() + "/cache.so", options);
   LoadedExecutable executable(folder.path() + "/cache.so");
   const auto rows = [](int64_t count, int64_t width) {
@@ -120,7 +120,7 @@ TEST(OpenDimensions, WhatASumSaysOfItsTerms) {
   verify(g, GraphForm::imported);
   TempDir folder;
   CompileOptions options;
-  options.measure = false;
+  options.measure = Measure::none;
   compile_graph(g, "sum", folder.path() + "/sum.so", options);
   LoadedExecutable executable(folder.path() + "/sum.so");
   const auto refusal = [&](const std::map<std::string, int64_t>& given) -> std::string {
@@ -155,7 +155,7 @@ TEST(RowsFromData, WithoutRowsNoStepRuns) {
   const TempDir folder;
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   const Plan plan = compile_graph(graph, "rows", folder.path() + "/rows.so", options).plan;
   for (const PlanStep& step : plan.steps)
     for (size_t p = 0; p < plan.kernels[static_cast<size_t>(step.kernel)].phases.size(); ++p)

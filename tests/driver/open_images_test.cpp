@@ -62,7 +62,7 @@ void expect_right_at_any_size(Strategy strategy) {
   const TempDir folder;
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   options.strategy = strategy;
   options.shapes = {{"h", {kMost}}, {"w", {kMost}}};
   options.least_shapes = {{"h", {kLeast}}, {"w", {kLeast}}};
@@ -99,7 +99,7 @@ TEST(OpenImages, OptimalPlans) {
 TEST(OpenImages, AWindowThatDoesNotFitIsAnError) {
   const TempDir folder;
   CompileOptions options;
-  options.measure = false;
+  options.measure = Measure::none;
   options.shapes = {{"h", {kMost}}, {"w", {kMost}}};
   options.least_shapes = {{"h", {2}}, {"w", {kLeast}}};
   const std::string output = folder.path() + "/model.so";

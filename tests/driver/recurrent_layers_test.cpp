@@ -44,7 +44,7 @@ TEST(RecurrentLayers, TheUpperBeginsBeforeTheLowerEnds) {
   const TempDir folder;
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   options.dump_dir = folder.path() + "/stages";
   compile_graph(layers(2), "layers", folder.path() + "/layers.so", options);
   const TaskGraph graph = parse_task_graph(read_file(options.dump_dir + "/6-tasks.txt"));
@@ -73,7 +73,7 @@ TEST(RecurrentLayers, ResultsDependOnNoScheduleAndNumberOfWorkers) {
   const TempDir folder;
   CompileOptions options;
   options.threads = 2;
-  options.measure = false;
+  options.measure = Measure::none;
   const std::string file = folder.path() + "/layers.so";
   compile_graph(layers(3), "layers", file, options);
   HostTensor x(TensorType{DType::f32, {kSteps, kHidden}});

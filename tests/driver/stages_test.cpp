@@ -23,7 +23,7 @@ Graph three_primitives() {
 
 class Stages : public ::testing::Test {
  protected:
-  Stages() { options_.measure = false; }
+  Stages() { options_.measure = Measure::none; }
 
   Setting setting() const { return {options_, device_, deadlines_, nullptr, strikes_}; }
   KernelBank bank(const Rewritten& rewritten) const {

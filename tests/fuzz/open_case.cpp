@@ -113,7 +113,8 @@ std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice&
   if (random.one_in(3) && runs_here(Isa::x86_64_v3)) options.target = name(Isa::x86_64_v3);
   options.strategy = plan.kind == Subject::Kind::greedy ? Strategy::greedy : Strategy::random;
   options.random_seed = plan.seed;
-  options.measure = options.verify = options.heal = false;
+  options.measure = Measure::none;
+  options.verify = options.heal = false;
   options.database_path = folder + "/kernels.db";  // with this machine's speeds
   const std::string file = fmt::format("{}/{}.so", folder, ::getpid());
   compile_graph(graph, "open", file, options);

@@ -51,7 +51,8 @@ SelfCheckResult try_self_check(const SelfCheckOptions& options,
       compile.threads = what.setting.threads;
       compile.accuracy = what.setting.accuracy;
       compile.strategy = strategy;
-      compile.measure = compile.verify = false;
+      compile.measure = Measure::none;
+      compile.verify = false;
       compile.database_path = scratch.path() + "/kernels.db";
       const std::string executable = fmt::format("{}/{}-{}.so", scratch.path(), seed, name);
       const std::string where = fmt::format("graph {}, {}", seed, name);

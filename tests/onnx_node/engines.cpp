@@ -33,7 +33,7 @@ std::vector<HostTensor> run_plan(Strategy strategy, const std::string& target, c
   options.emulation = target == kGpu;
   if (target != kGpu) options.threads = 2;
   options.strategy = strategy;
-  options.measure = false;
+  options.measure = Measure::none;
   options.verify = false;
   options.database_path =
       folder.path() + "/kernels.db";  // shared by the cases: kernels, this machine's speeds

@@ -74,14 +74,29 @@ class MadeUpCosts : public CostSource {
   }
   double occupancy(int) const override { return 1; }
   bool has_rounds(int) const override { return false; }
+  bool has_estimates() const override { return estimate_spread > 0; }
+  std::vector<double> log_factors(const std::vector<int>& columns) override {
+    std::vector<double> factors;
+    for (int column : columns) {
+      const ColumnInfo& info = columns_.infos[column];
+      const double error = (draw(info.key.hex(), seed_ + 2, 201) - 100) / 100.0 * estimate_spread;
+      factors.push_back(std::log(1.1 * cost_if_there(info) / info.bound_us) + error);
+    }
+    return factors;
+  }
+  double estimate_spread =
+      0;  // of the estimates' logarithms, which are a tenth too high besides; 0: there are none
 
   bool exists(int column) const { return std::isfinite(us(column)); }
   double us(int column) const {
     const ColumnInfo& info = columns_.infos[column];
+    const bool is_refused =
+        info.kind != ColumnInfo::Kind::reorder && draw(info.key.hex(), seed_ + 1, 100) < refused_of_100_;
+    return is_refused ? std::numeric_limits<double>::infinity() : cost_if_there(info);
+  }
+  double cost_if_there(const ColumnInfo& info) const {
     const std::string kind = info.kind == ColumnInfo::Kind::kernel ? info.implementation.family : "reorder",
                       key = info.key.hex();
-    if (info.kind != ColumnInfo::Kind::reorder && draw(key, seed_ + 1, 100) < refused_of_100_)
-      return std::numeric_limits<double>::infinity();
     const double factor = (1.25 + 0.25 * draw(kind, seed_, 8)) * (1 + 0.01 * draw(key, seed_, 40));
     return info.bound_us * factor * (slow_.contains(info.key) ? 3 : 1);
   }
@@ -208,6 +223,42 @@ TEST(PlanChooser, LearnedBoundsMeasureLess) {
     EXPECT_EQ(choice.solved.bound_violations, 0);
   }
   EXPECT_LT(learned, analytic);
+}
+
+// Estimates search; what they choose is measured, and nothing is proven.
+TEST(PlanChooser, ByEstimatesMeasuresWhatThePlanTakes) {
+  int by_estimates = 0, proven = 0, kernels = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    Search quick(seed, /*refused_of_100=*/20), careful(seed, 20);
+    quick.costs.estimate_spread = 0.15;
+    const SolveMemo solved = quick.choose({.prove = false}).solved;
+    EXPECT_FALSE(solved.certified);
+    EXPECT_EQ(solved.solution.status, SolveStatus::feasible);
+    EXPECT_TRUE(quick.columns.estimated);
+    EXPECT_TRUE(exists(quick, solved.solution.chosen));
+    for (const int id : solved.solution.chosen) EXPECT_TRUE(quick.columns.problem.columns[id].measured);
+    EXPECT_NEAR(solved.solution.objective_us, quick.true_us(solved.solution.chosen), 1e-9);
+    EXPECT_LE(quick.true_us(solved.solution.chosen), 1.06 * quick.best_us()) << seed;
+    by_estimates += solved.measured;
+    proven += careful.choose().solved.measured;
+    kernels += solved.kernels;
+  }
+  EXPECT_LT(by_estimates, proven);
+  EXPECT_LT(5 * by_estimates, 2 * kernels);
+}
+
+TEST(PlanChooser, ByEstimatesRemembersApartFromProofs) {
+  const TempDir folder;
+  Database database(folder.path() + "/k.db");
+  Search first, again, proven;
+  first.costs.estimate_spread = again.costs.estimate_spread = proven.costs.estimate_spread = 0.15;
+  const SolveMemo chosen = first.choose({.prove = false}, &database).solved,
+                  remembered = again.choose({.prove = false}, &database).solved;
+  EXPECT_EQ(remembered.solution.chosen, chosen.solution.chosen);
+  EXPECT_TRUE(again.columns.estimated);
+  EXPECT_EQ(again.contests.contests, 0);
+  EXPECT_TRUE(proven.choose({}, &database).solved.certified);
+  EXPECT_FALSE(proven.columns.estimated);
 }
 
 TEST(PlanChooser, ExhaustiveLooksAtEveryKernel) {

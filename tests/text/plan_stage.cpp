@@ -98,7 +98,7 @@ std::string text_of(const Plan& plan, const Placement& placement) {
 
 std::string plan_text(const Graph& graph, const RunLine& line) {
   CompileOptions options;
-  options.measure = false;
+  options.measure = Measure::none;
   options.accuracy = line.accuracy();
   options.rules = line.only;
   const StageDeadlines deadlines(options.budget_s);

@@ -126,7 +126,7 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
 CompileResult compile_model(const std::string& model, const std::string& output,
                             const CompileOptions& options) {
   const std::string name = model.substr(model.find_last_of('/') + 1);
-  if (options.least_shapes.empty() || !options.stop_after.empty())
+  if (options.least_shapes.empty() || !options.stop_after.empty() || options.sampled_kernels > 0)
     return compile_part(name, options, import_of(model, options, {}), output);
 
   // The largest first: that is where what cannot be compiled is refused.

@@ -18,7 +18,7 @@ namespace {
 // Enough to tell 1 % apart on a quiet machine.
 constexpr int kScheduleRounds = 200;
 constexpr int kLatencyRounds = 30;
-constexpr double kMost_s = 3;
+constexpr double kMost_s = 3, kMostInHaste_s = 0.8;
 // That bench makes at least of each schedule, those that warm up included.
 constexpr double kLeastRuns = 6;
 
@@ -43,9 +43,10 @@ using DraftPath = std::function<const std::string&()>;
 class WholeRuns {
  public:
   // `key`: plan_key. `database` may be null; what it remembers of the plan is not run again. `deadline`
-  // leaves less time to run: nothing runs that would end later by what the plan costs.
-  WholeRuns(Database* database, const Hash& key, DraftPath draft, const Deadline& deadline)
-      : database_(database), key_(key), draft_(std::move(draft)), deadline_(deadline) {}
+  // leaves less time to run: nothing runs that would end later by what the plan costs. `most_s`: of each
+  // question.
+  WholeRuns(Database* database, const Hash& key, DraftPath draft, const Deadline& deadline, double most_s)
+      : database_(database), key_(key), draft_(std::move(draft)), deadline_(deadline), most_s_(most_s) {}
 
   // Sets the plan's schedule, and PlanReport::schedules to what each takes: by tasks as they become ready,
   // unless another one is faster beyond doubt. Open dimensions are in the middle between the `least` extents
@@ -63,6 +64,7 @@ class WholeRuns {
   const Hash key_;
   const DraftPath draft_;
   const Deadline deadline_;
+  const double most_s_;
 };
 
 bool WholeRuns::has_time(const Plan& plan, double runs) const {
@@ -73,7 +75,7 @@ void WholeRuns::choose_schedule(Plan& plan, const std::map<std::string, int64_t>
   if (plan.report.tasks == 0) return;
   BenchOptions options;
   options.rounds = kScheduleRounds;
-  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
+  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, most_s_);
   options.schedules = {PlanSchedule::dynamic, PlanSchedule::barrier};
   std::string remembered = key_.hex() + "schedules";
   std::vector<int64_t> middle;
@@ -109,7 +111,7 @@ double WholeRuns::latency_us(const Plan& plan) const {
   if (!has_time(plan, kLeastRuns)) return 0;
   BenchOptions options;
   options.rounds = kLatencyRounds;
-  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, kMost_s);
+  options.max_seconds = std::clamp(deadline_.left_s(), 0.1, most_s_);
   const BenchRow row = bench({draft_()}, options).rows[0];
   if (database_ != nullptr)
     database_->put_cost(key_, {row.median_us, row.p10_us, row.p90_us, row.rounds, Care::thorough});
@@ -174,7 +176,7 @@ Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement
                      plan_to_json(built.plan),
                      setting.device,
                      options.emulation};
-  if (is_here(setting.device) && (options.verify || options.measure)) {
+  if (is_here(setting.device) && (options.verify || options.measure != Measure::none)) {
     const Hash key = plan_key(input, setting.device);
     TempDir folder;
     const std::string draft = folder.path() + "/draft.so";
@@ -187,9 +189,11 @@ Finished finish(const Imported& network, BuiltPlan& built, std::vector<Placement
       clock.timed("verify", [&] { check(network, built.plan, draft_path(), output, key, setting, result); });
       if (result.fault) return result;
     }
-    if (options.measure)
+    if (options.measure != Measure::none)
       clock.timed("measure plan", [&] {
-        run_whole({setting.database, key, draft_path, setting.deadlines.whole()}, options, built.plan);
+        run_whole({setting.database, key, draft_path, setting.deadlines.whole(),
+                   options.measure == Measure::prove ? kMost_s : kMostInHaste_s},
+                  options, built.plan);
       });
     input.plan_json = plan_to_json(built.plan);
   }

@@ -10,6 +10,7 @@
 #include "korch/base/file_roles.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/driver/compile_part.h"
+#include "korch/driver/cost_sample.h"
 #include "korch/driver/dumps.h"
 #include "korch/driver/finish.h"
 #include "korch/driver/heal.h"
@@ -55,7 +56,7 @@ class Compilation {
         dumps_(options.dump_dir, files_),
         deadlines_(options.budget_s),
         clock_(options) {
-    if (options_.strategy == Strategy::random) options_.measure = false;
+    if (options_.strategy == Strategy::random) options_.measure = Measure::none;
   }
 
   FileRoles& files() { return files_; }
@@ -74,7 +75,7 @@ class Compilation {
                               name(options_.accuracy), device_.code));
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
-    if (options_.measure && (options_.stop_after.empty() || options_.stop_after == "plan"))
+    if (options_.measure != Measure::none && (options_.stop_after.empty() || options_.stop_after == "plan"))
       require_measurable(device_);
     if (!device_.is_gpu() && is_here(device_)) warn(crowding(device_.workers, usable_cpus()));
     try {
@@ -129,6 +130,7 @@ class Compilation {
         [&] {
           bank.emplace(graph, device_, database_.get(), footprint_bytes(primitives), strikes(), nullptr,
                        &clock_);
+          bank->set_network(name_);
           return find_candidates(rewritten, *bank, setting);
         },
         [&](const Candidates& c) { return describe(graph, c.all); });
@@ -139,11 +141,18 @@ class Compilation {
           return make_columns(rewritten, std::move(candidates.all), candidates.first_optional, setting);
         },
         columns_text);
+    if (options_.sampled_kernels > 0) {
+      clock_.timed("sample", [&] {
+        measure_sample(graph, columns, *bank, options_.sampled_kernels, options_.sample_seed);
+      });
+      result_.measured += bank->measured_now();
+      throw LastStage{};
+    }
     const Choice choice = stage(
         "solve",
         [&] {
           Choice chosen = choose(rewritten, candidates, *bank, setting, columns);
-          if (!options_.measure && chosen.solved.measured > 0)
+          if (options_.measure == Measure::none && chosen.solved.measured > 0)
             add(fmt::format("costs of {} kernels are carried: they were measured before, on {}",
                             chosen.solved.measured, device_.name),
                 doubts);
@@ -153,7 +162,8 @@ class Compilation {
                     "bound is the model's",
                     chosen.solved.modelled, device_.code),
                 doubts);
-          if (const std::string others = bank->costs_of_other_gpus(); !options_.measure && !others.empty())
+          if (const std::string others = bank->costs_of_other_gpus();
+              options_.measure == Measure::none && !others.empty())
             add(fmt::format("the kernel database has no costs of {} ({}, {} multiprocessors); those that it "
                             "has are of "
                             "another GPU and are not used: {}",
@@ -228,7 +238,8 @@ class Compilation {
   // Kernel variants of its steps, and what follows from all that it runs.
   void complete(BuiltPlan& built, const Graph& graph, Columns& columns, KernelBank& bank) {
     clock_.timed("variants", [&] {
-      if (!options_.measure || device_.is_gpu()) return;  // which computes everything at its bounds
+      if (options_.measure == Measure::none || device_.is_gpu())
+        return;  // which computes everything at its bounds
       VariantOptions variants = options_.variants;
       variants.deadline = deadlines_.search();
       add_variants(graph, columns, bank, device_, variants, built);
@@ -255,7 +266,7 @@ class Compilation {
 
   // Before any work: what would be written over something else, or over what is no file, is refused.
   void reserve_files() {
-    if (options_.stop_after.empty()) files_.writes("the output", output_);
+    if (options_.stop_after.empty() && options_.sampled_kernels == 0) files_.writes("the output", output_);
     if (!options_.database_path.empty()) {
       Database::require_ours(options_.database_path);
       for (const std::string& file : Database::files(options_.database_path))

@@ -128,14 +128,17 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
   report.columns = static_cast<int>(columns.infos.size());
   report.kernels = solved.kernels;
   report.measured = solved.measured;
-  report.modelled = solved.modelled;
+  report.modelled = columns.estimated ? solved.kernels - solved.measured : solved.modelled;
   report.solves = solution.rounds;
   report.cuts = solution.cuts;
   // Where nothing was measured, the same network gives the same bytes.
-  report.solver_s = options.measure ? solution.seconds : 0;
+  report.solver_s = options.measure != Measure::none ? solution.seconds : 0;
   report.bound_violations = solved.bound_violations;
   report.certified = solved.certified;
-  report.bounds = name(options.measure && !options.exhaustive ? options.bounds : Bounds::analytic);
+  report.bounds =
+      columns.estimated
+          ? "estimated"
+          : name(options.measure != Measure::none && !options.exhaustive ? options.bounds : Bounds::analytic);
   report.learned_violations = solved.learned_violations;
   report.whole_runs = solved.whole_runs;
   report.refused = columns.refused;
@@ -233,11 +236,12 @@ std::vector<Candidate> with_single_primitives(const Graph& base, const Columns& 
 Choice choose_by_costs(const Rewritten& rewritten, const Candidates& candidates, KernelBank& bank,
                        const Setting& setting, Columns& columns) {
   const CompileOptions& options = setting.options;
-  const bool by_model = !options.measure && bank.has_model();
+  const bool by_model = options.measure == Measure::none && bank.has_model();
   BankCosts costs(rewritten.graph, columns, bank, setting.device, by_model);
   ExecutableContests contests(rewritten.graph, columns, bank, setting.device, options.accuracy,
                               options.schedule.value_or(PlanSchedule::dynamic), setting.clock);
-  const SearchOptions search = {.measure = options.measure,
+  const SearchOptions search = {.prove = options.measure == Measure::prove,
+                                .measure = options.measure != Measure::none,
                                 .carried = !is_here(setting.device),
                                 .modelled = by_model,
                                 .exhaustive = options.exhaustive,

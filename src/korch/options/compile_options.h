@@ -22,6 +22,12 @@ const char* name(Accuracy accuracy);
 // What products of float32 may multiply.
 ProductType products_of(Accuracy accuracy);
 
+// What is measured. none: nothing; costs are bounds, on a GPU of a model. plan:
+// what the plan takes, found by estimates. prove: all that can matter, until the plan is proven to be the
+// best one by these costs.
+enum class Measure { none, plan, prove };
+const char* name(Measure measure);
+
 // How a plan is chosen. greedy, unfused: restricted sets of candidates (search/strategy.h). random: any plan
 // of all that `optimal` chooses from (search/random_plan.h), to debug and to test with; never measured.
 enum class Strategy { optimal, greedy, unfused, random };
@@ -60,9 +66,9 @@ struct CompileOptions {
   bool exhaustive = false;   // measure every column
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
-  bool measure = true;             // false: plan on lower bounds alone
-  bool other_schedules = true;     // of the plan's kernels are measured too (search/other_schedules.h)
-  bool verify = true;              // run the executable against the interpreter before it is kept
+  Measure measure = Measure::prove;
+  bool other_schedules = true;  // of the plan's kernels are measured too (search/other_schedules.h)
+  bool verify = true;           // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
   bool emulation = false;                // of a GPU: PackageInput::emulation
   VariantOptions variants;               // of steps of open shapes; the deadline is that of the budget
@@ -70,8 +76,10 @@ struct CompileOptions {
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps
   std::string save_inputs;               // folder for inputs to run it with (saved_inputs.h); empty: none
-  std::string stop_after;                // one of kLastStages; empty: the executable is written
-  double budget_s = 0;                   // 0: no limit
+  int sampled_kernels = 0;   // so many of the network's are measured, and no plan is made (cost_sample.h)
+  uint64_t sample_seed = 0;  // of the choice of these
+  std::string stop_after;    // one of kLastStages; empty: the executable is written
+  double budget_s = 0;       // 0: no limit
   std::function<void(const std::string& stage, int64_t done, int64_t total)> progress;
 };
 

@@ -33,6 +33,8 @@ const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard},
 const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
+const Words<Measure> kMeasures = {
+    {"prove", Measure::prove}, {"plan", Measure::plan}, {"none", Measure::none}};
 const Words<WhichVariants> kWhichVariants = {{"exact", WhichVariants::exact},
                                              {"reassociating", WhichVariants::reassociating},
                                              {"none", WhichVariants::none}};
@@ -161,6 +163,7 @@ class Slots {
   void for_experts() { all.back().row.is_for_experts = true; }
 
   void strategy(CompileOptions& options);
+  void measuring(CompileOptions& options);
   void planning(CompileOptions& options);
   void making(CompileOptions& options);
 };
@@ -216,6 +219,17 @@ void Slots::strategy(CompileOptions& options) {
   for_experts();
 }
 
+void Slots::measuring(CompileOptions& options) {
+  word("measure", kEverybody, options.measure, kMeasures,
+       "kernels that are measured: prove (all that can matter, until the plan is proven to be the best), "
+       "plan (what the plan takes, "
+       "found by estimates: in seconds), none (also for a machine that is absent)");
+  // As a truth, which it once was.
+  all.back().set = [known = all.back().set](const std::string& text) {
+    return known(text == "0" ? name(Measure::none) : text == "1" ? name(kMeasures[0].second) : text);
+  };
+}
+
 void Slots::planning(CompileOptions& options) {
   strategy(options);
   word("bounds", kEverybody, options.bounds, kBounds,
@@ -234,9 +248,7 @@ void Slots::planning(CompileOptions& options) {
   for_experts();
   truth("exhaustive", kEverybody, options.exhaustive, "measure every column, not only those that can matter");
   for_experts();
-  truth("measure", kEverybody, options.measure, "measure the kernels that can matter",
-        "plan on lower bounds alone: in seconds, and slower code (also for a machine like this one but "
-        "absent)");
+  measuring(options);
   truth("other_schedules", kEverybody, options.other_schedules,
         "measure other tiles and grids of the plan's kernels too",
         "each kernel by the tiles and the grid that its family ranks first: compiles faster");
@@ -280,6 +292,10 @@ const char* name(Accuracy accuracy) {
 
 ProductType products_of(Accuracy accuracy) {
   return product_type_named(name(accuracy)).value_or(ProductType::f32);
+}
+
+const char* name(Measure measure) {
+  return word_of(kMeasures, measure);
 }
 
 const char* name(Bounds bounds) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "korch/backend/meter.h"
 #include "korch/base/hash.h"
@@ -30,6 +31,9 @@ struct CostConditions {
   double bound_us = 0;          // by the device's speeds; 0: none was computed
   std::string disturbed;        // what else ran (machine_load.h); empty: the machine was calm
   int64_t measured_at_s = 0;    // since 1970
+  int feature_set = 0;          // kFeatureSet at that time; 0: it has none
+  std::vector<float> features;  // estimate/features.h
+  std::string network;          // the name of its file; empty: not known
 };
 
 // The hashes among them.

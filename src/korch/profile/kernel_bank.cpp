@@ -9,6 +9,7 @@
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/packing.h"
+#include "korch/estimate/shipped_model.h"
 
 namespace korch {
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
@@ -182,6 +183,21 @@ CostConditions KernelBank::conditions_of(const KernelRequest& request) const {
   return conditions;
 }
 
+Features KernelBank::features_of(const KernelRequest& request) const {
+  const Surroundings surroundings{target_, footprint_bytes_, request.bound_us};
+  return request.candidate == nullptr
+             ? reorder_features(request.reorder_type, request.reorder_from, request.reorder_to, surroundings)
+             : kernel_features(graph_, *request.candidate, *request.implementation, surroundings);
+}
+
+std::vector<double> KernelBank::log_factors(const std::vector<KernelRequest>& requests) const {
+  const TreeModel& model = shipped_model();
+  std::vector<double> factors(requests.size());
+  run_in_parallel(requests.size(), threads(),
+                  [&](size_t i) { factors[i] = model.log_factor(features_of(requests[i])); });
+  return factors;
+}
+
 const CarriedCosts& KernelBank::carried() {
   if (!carried_) carried_.emplace(*database_, target_);
   return *carried_;
@@ -230,6 +246,9 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
   };
   CostConditions conditions = conditions_of(request);
   conditions.protocol = kCostProtocol;
+  conditions.feature_set = kFeatureSet;
+  conditions.features = features_of(request);
+  conditions.network = network_;
   conditions.device = kept(to_text(target_));
   conditions.spec = kept(print(*built.spec));
   conditions.part = part;

@@ -14,6 +14,7 @@
 #include "korch/backend/spell.h"
 #include "korch/base/result.h"
 #include "korch/base/work_clock.h"
+#include "korch/estimate/features.h"
 #include "korch/profile/carried_costs.h"
 #include "korch/profile/database.h"
 #include "korch/profile/machine_load.h"
@@ -51,6 +52,9 @@ class KernelBank {
   KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
              Strikes* strikes = nullptr, const Backend* backend = nullptr, WorkClock* clock = nullptr);
 
+  // Whose kernels they are: for the rows of its costs.
+  void set_network(std::string name) { network_ = std::move(name); }
+
   // The kernel's spec; does not build it.
   const Result<Spec>& spec(const KernelRequest& request);
   // The specs of all, several at a time.
@@ -70,6 +74,12 @@ class KernelBank {
   std::string costs_of_other_gpus();
   // Of a kernel that has a cost which is no bound.
   CostFrom cost_from(const KernelRequest& request);
+  // What a model of costs reads of it.
+  Features features_of(const KernelRequest& request) const;
+  // Of each kernel ln(cost / bound), by the model of costs that has learned from kernels of this kind of
+  // device.
+  bool has_estimates() const { return !target_.is_gpu(); }
+  std::vector<double> log_factors(const std::vector<KernelRequest>& requests) const;
   // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
   // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }
@@ -120,6 +130,7 @@ class KernelBank {
   const Backend& backend_;
   WorkClock* const clock_;
   const std::string compiler_;
+  std::string network_;
   RecentLoad load_;
   std::unique_ptr<Meter> meter_;         // from the first measurement on
   std::optional<CarriedCosts> carried_;  // from the first question on

@@ -17,6 +17,10 @@ class BankCosts : public CostSource {
 
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::optional<Cost> carried(int column) override;
+  bool has_estimates() const override { return bank_.has_estimates(); }
+  std::vector<double> log_factors(const std::vector<int>& columns) override {
+    return bank_.log_factors(requests(columns));
+  }
   int modelled() const override { return modelled_; }
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   std::vector<std::optional<Refusal>> refusals_of(const std::vector<int>& columns) override;

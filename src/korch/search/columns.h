@@ -40,6 +40,7 @@ struct Columns {
   std::vector<TensorKey> tensors;  // one per problem.tensor_class
   std::vector<Candidate> candidates;
   std::map<std::string, int> refused;  // candidates without a kernel, by reason
+  bool estimated = false;              // what stands for costs that are not measured are estimates, no bounds
 };
 
 enum class Layouts { all, row_major };  // of what kernels read and write; row_major: where a kernel can

@@ -94,6 +94,7 @@ void CostBook::record(int column, const Result<Cost>& cost) {
     same.may_cost_less = cost && cost.value().care < Care::twice;
     is_known_[id] = true;
   }
+  if (cost && estimates_) estimates_->observe(ids[0], cost.value().us);
   if (!cost || !learned_) return;
   if (!first_look) return learned_->correct(ids[0], cost.value().us);
   learned_violations_ += cost.value().us < learned_->bound_us(ids[0]);
@@ -197,7 +198,22 @@ void CostBook::learn_from(int column) {
   if (std::isfinite(cost_us)) learned_->observe(column, cost_us);
 }
 
+void CostBook::estimate() {
+  estimates_.emplace(graph_, columns_, source_);
+  columns_.estimated = true;
+  for (const auto& [key, ids] : by_key_)
+    if (const double us = columns_.problem.columns[ids[0]].cost_us; is_known_[ids[0]] && std::isfinite(us))
+      estimates_->observe(ids[0], us);
+  raise_bounds();
+}
+
 void CostBook::raise_bounds() {
+  if (estimates_)
+    for (size_t id = 0; id < columns_.infos.size(); ++id)
+      if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id] &&
+                                                         !is_view(static_cast<int>(id)) &&
+                                                         std::isfinite(column.cost_us))
+        column.cost_us = estimates_->us(static_cast<int>(id));
   if (!learned_) return;
   learned_->correct_plain(plain_->plain_costs_us());
   for (size_t id = 0; id < columns_.infos.size(); ++id)

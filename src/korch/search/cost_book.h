@@ -12,6 +12,7 @@
 #include "korch/base/deadline.h"
 #include "korch/search/columns.h"
 #include "korch/search/cost_source.h"
+#include "korch/search/estimates.h"
 #include "korch/search/learned_bounds.h"
 #include "korch/search/plain_linear.h"
 
@@ -49,6 +50,9 @@ class CostBook {
   // are measured, and bounds learn from now on.
   void learn();
   bool is_learning() const { return learned_.has_value(); }
+  // From now on a kernel that nobody has looked at costs what the source's model says, corrected by those
+  // that somebody has.
+  void estimate();
   // At those whose cost is unusual for their work, and those that cost `much_us`, since it bounds all kernels
   // that they are fused into. Later than their first look, so that the disturbance of that is over.
   void look_again_at_linear_alone(double much_us);
@@ -90,6 +94,7 @@ class CostBook {
   std::vector<bool> is_known_, is_built_;  // by column
   std::optional<PlainLinear> plain_;       // with learned_
   std::optional<LearnedBounds> learned_;
+  std::optional<Estimates> estimates_;  // in place of learned bounds
   int learned_violations_ = 0;
   int64_t looked_at_ = 0;
   struct Taken {

@@ -20,8 +20,9 @@ constexpr size_t kMostLooks = 2;   // thorough ones, of each kernel
 
 class ScheduleFinder {
  public:
-  ScheduleFinder(const Graph& graph, const Device& target, CostSource& costs, Columns& columns)
-      : graph_(graph), target_(target), costs_(costs), columns_(columns) {}
+  ScheduleFinder(const Graph& graph, const Device& target, CostSource& costs, bool by_estimates,
+                 Columns& columns)
+      : graph_(graph), target_(target), costs_(costs), by_estimates_(by_estimates), columns_(columns) {}
 
   // Columns of one kernel.
   void find(const std::vector<int>& same, std::vector<Rescheduled>& found) {
@@ -31,7 +32,29 @@ class ScheduleFinder {
     for (Implementation& other :
          rescheduled(graph_, candidate(own), columns_.infos[own].implementation, target_))
       if (others.size() < kMostOthers) others.push_back(add_column(graph_, own, std::move(other), columns_));
-    if (others.empty()) return;
+    if (by_estimates_ && !others.empty()) keep_promising(own, others);
+    if (!others.empty()) measure(same, others, found);
+    columns_.infos.resize(listed);
+    columns_.problem.columns.resize(listed);
+  }
+
+ private:
+  // The one that the model says costs the least, if that is clearly less than the own one.
+  void keep_promising(int own, std::vector<int>& others) {
+    constexpr double kClearly = 0.07;  // of a logarithm
+    std::vector<int> all = {own};
+    all.insert(all.end(), others.begin(), others.end());
+    const std::vector<double> factors = costs_.log_factors(all);
+    const auto least = std::min_element(factors.begin() + 1, factors.end());
+    if (*least < factors[0] - kClearly)
+      others = {all[static_cast<size_t>(least - factors.begin())]};
+    else
+      others.clear();
+  }
+
+  void measure(const std::vector<int>& same, const std::vector<int>& others,
+               std::vector<Rescheduled>& found) {
+    const int own = same[0];
     const std::vector<double> quick = us_of(others, Care::quick);
     const double own_us = columns_.problem.columns[own].cost_us;
     std::vector<std::pair<double, int>> near;
@@ -53,11 +76,8 @@ class ScheduleFinder {
       for (const int column : same)
         found.push_back(
             {column, to_string(columns_.infos[best->second].implementation.schedule), best->first});
-    columns_.infos.resize(listed);
-    columns_.problem.columns.resize(listed);
   }
 
- private:
   const Candidate& candidate(int column) const {
     return columns_.candidates[columns_.infos[column].candidate];
   }
@@ -74,6 +94,7 @@ class ScheduleFinder {
   const Graph& graph_;
   const Device& target_;
   CostSource& costs_;
+  const bool by_estimates_;
   Columns& columns_;
 };
 
@@ -81,7 +102,7 @@ class ScheduleFinder {
 
 std::vector<Rescheduled> better_schedules(const Graph& graph, const Device& target,
                                           const std::vector<int>& chosen, const Deadline& deadline,
-                                          CostSource& costs, Columns& columns) {
+                                          CostSource& costs, bool by_estimates, Columns& columns) {
   std::map<Hash, std::vector<int>> by_key;
   double all_us = 0;
   for (const int column : chosen) {
@@ -97,7 +118,7 @@ std::vector<Rescheduled> better_schedules(const Graph& graph, const Device& targ
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Rescheduled> found;
-  ScheduleFinder finder(graph, target, costs, columns);
+  ScheduleFinder finder(graph, target, costs, by_estimates, columns);
   for (const auto& [us, same] : kernels)
     if (!deadline.is_over()) finder.find(same, found);
   return found;

@@ -20,11 +20,11 @@ struct Rescheduled {
 };
 
 // Of the kernels of `chosen` that take a fiftieth of its time or more, those that take most first, the
-// schedules that cost clearly less than their own. Behind the deadline no other kernel is begun. Columns are
-// as before when it returns.
+// schedules that cost clearly less than their own; `by_estimates`: of each kernel only the
+// one that by the source's model costs least, if clearly less. Behind the deadline no other kernel is begun. Columns are as before when it returns.
 std::vector<Rescheduled> better_schedules(const Graph& graph, const Device& target,
                                           const std::vector<int>& chosen, const Deadline& deadline,
-                                          CostSource& costs, Columns& columns);
+                                          CostSource& costs, bool by_estimates, Columns& columns);
 
 // Adds a column for each, in their order, behind all others. False, and nothing is added, where a family does
 // not know such a schedule.

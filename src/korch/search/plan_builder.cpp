@@ -311,7 +311,8 @@ class PlanMaker {
   }
 
   CostFrom cost_from(int column) const {
-    if (!columns_.problem.columns[column].measured) return CostFrom::here;
+    if (!columns_.problem.columns[column].measured)
+      return columns_.estimated ? CostFrom::model : CostFrom::here;
     return bank_.cost_from(kernel_request(graph_, columns_, column));
   }
 

@@ -46,10 +46,11 @@ class PlanChooser {
         book_(graph_, columns, costs_, {deadline_, options_.budget_s > 0, options_.progress}) {}
 
   SolveMemo remembered_choice() {
-    const Hash key = hash_text(fmt::format(
-        "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_), describe(graph_, columns_), target_.name,
-        target_.workers, backend_of(target_).compiler(), options_.exhaustive,
-        static_cast<int>(options_.bounds), options_.measure, options_.other_schedules, strikes_ != nullptr));
+    const Hash key = hash_text(fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kVersion, print(graph_),
+                                           describe(graph_, columns_), target_.name, target_.workers,
+                                           backend_of(target_).compiler(), options_.exhaustive,
+                                           static_cast<int>(options_.bounds), options_.measure,
+                                           options_.other_schedules, strikes_ != nullptr, estimates()));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.problem);
@@ -63,7 +64,9 @@ class PlanChooser {
     costs_.release_memory();
     SolveMemo memo = memo_of(solved);
     if (options_.measure && !solved.solution.chosen.empty() && options_.budget_s == 0) {
-      run_whole(columns_, costs_, contests_, {rival_.chosen, unchanged_.chosen, solved.others}, memo);
+      run_whole(columns_, costs_, contests_,
+                {rival_.chosen, unchanged_.chosen, estimates() ? std::vector<CostedPlan>() : solved.others},
+                run_times(), memo);
       if (options_.other_schedules) reschedule(memo);
     }
     if (options_.measure && memo.measured > 0 && !target_.is_gpu())
@@ -79,6 +82,11 @@ class PlanChooser {
   const std::vector<std::string>& limits() const { return limits_; }
 
  private:
+  // Whether estimates stand for costs, and nothing is proven.
+  bool estimates() const {
+    return options_.measure && !options_.prove && !options_.exhaustive && costs_.has_estimates();
+  }
+  WholeRunTimes run_times() const { return estimates() ? WholeRunTimes{1.5, 0.8, 1} : WholeRunTimes(); }
   double left_s() const { return std::max(0.0, deadline_.left_s()); }
 
   bool is_rivals(size_t kernel_column) const {
@@ -178,12 +186,13 @@ class PlanChooser {
 
   // The plan's kernels by the schedules that are better for them, where the plan is faster with them.
   void reschedule(SolveMemo& memo) {
-    memo.rescheduled = better_schedules(graph_, target_, memo.solution.chosen, deadline_, costs_, columns_);
+    memo.rescheduled =
+        better_schedules(graph_, target_, memo.solution.chosen, deadline_, costs_, estimates(), columns_);
     if (deadline_.is_over()) note_end("other schedules of all kernels were measured");
     costs_.release_memory();
     const int first_added = static_cast<int>(columns_.infos.size());
     KORCH_ASSERT(add_columns(graph_, target_, memo.rescheduled, columns_), "a schedule that was just listed");
-    if (!memo.rescheduled.empty()) run_rescheduled(columns_, first_added, contests_, memo);
+    if (!memo.rescheduled.empty()) run_rescheduled(columns_, first_added, contests_, run_times(), memo);
   }
 
   static std::set<int> as_set(const std::vector<int>& ids) { return {ids.begin(), ids.end()}; }
@@ -206,6 +215,7 @@ class PlanChooser {
     if (strikes_ != nullptr)
       for (const std::string& key : memo.struck) strikes_->find(key);
     columns_.refused = memo.refused;
+    columns_.estimated = estimates();
     pruned_ = memo.pruned;
     return true;
   }
@@ -237,7 +247,7 @@ class PlanChooser {
     memo.bound_violations = book_.bound_violations();
     memo.learned_violations = book_.learned_violations();
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
-                     options_.measure && !budget_exhausted_;
+                     !columns_.estimated && options_.measure && !budget_exhausted_;
     memo.budget_spent = budget_exhausted_;
     memo.refused = columns_.refused;
     if (strikes_ != nullptr)
@@ -255,7 +265,9 @@ class PlanChooser {
     kernels_ = book_.kernels();
     if (!options_.measure) return options_.modelled ? choose_by_model() : choose_on_bounds();
     try {
-      LazyOptions lazy{.second_looks = true, .other_plan = options_.budget_s == 0};
+      LazyOptions lazy{.second_looks = !estimates(),
+                       .other_plan = options_.budget_s == 0 && !estimates(),
+                       .prove = !estimates()};
       if (options_.budget_s > 0) {
         find_first_measured_plan();
         lazy.solve.start = first_plan_;
@@ -269,10 +281,12 @@ class PlanChooser {
         book_.measure(all);
         book_.look_again(all);
         book_.look_again(all);
+      } else if (estimates()) {
+        book_.estimate();
       } else if (options_.bounds == Bounds::learned) {
         book_.learn();
       }
-      if (!rival_groups_.empty() && options_.budget_s == 0) {
+      if (!rival_groups_.empty() && options_.budget_s == 0 && !estimates()) {
         rival_ = rival_plan();
         lazy.solve.start = rival_.chosen;
         if (book_.is_learning()) book_.look_again_at_linear_alone(kMuch * rival_.objective_us);

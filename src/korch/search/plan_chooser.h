@@ -23,6 +23,7 @@ namespace korch {
 using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>>;  // nodes, outputs
 
 struct SearchOptions {
+  bool prove = true;        // false: measure only what the plan takes, by the source's estimates
   bool measure = true;      // false: on bounds alone, among the kernels that can be built
   bool carried = false;     // and on costs that the source carries; where not measuring
   bool modelled = false;    // where not measuring: what the source gives as measured is of a model

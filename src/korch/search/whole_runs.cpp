@@ -13,12 +13,6 @@ namespace korch {
 namespace {
 
 constexpr int kLeastRounds = 3;  // a second each in large networks
-// Shared by all, unless a few rounds take longer; then the solver's next but the first are left out.
-constexpr double kWholeRuns_s = 6;
-// Where 1 % decides: two executables differ by as much from one loading to the next.
-constexpr ContestEffort kFine = {
-    .rounds = 100, .min_rounds = kLeastRounds, .loadings = 3, .max_seconds = 2.4};
-
 struct Challenger {
   enum class Kind { greedy, unchanged, overlapping, next } kind;
   CostedPlan plan;
@@ -72,12 +66,19 @@ std::vector<Challenger> challengers(const Columns& columns, CostSource& costs, C
   return result;
 }
 
-ContestEffort effort_for(Challenger::Kind kind, size_t contests) {
-  if (kind == Challenger::Kind::unchanged) return kFine;
+ContestEffort fine(const WholeRunTimes& times) {
+  return {.rounds = 100,
+          .min_rounds = kLeastRounds,
+          .loadings = times.fine_loadings,
+          .max_seconds = times.fine_s};
+}
+
+ContestEffort effort_for(Challenger::Kind kind, size_t contests, const WholeRunTimes& times) {
+  if (kind == Challenger::Kind::unchanged) return fine(times);
   // What runs side by side differs more from run to run than kernels one after the other.
   return {.rounds = kind == Challenger::Kind::overlapping ? 60 : 15,
           .min_rounds = kLeastRounds,
-          .max_seconds = kWholeRuns_s / static_cast<double>(contests)};
+          .max_seconds = times.all_s / static_cast<double>(contests)};
 }
 
 // The first of the memo's runs is the plan that it holds.
@@ -90,7 +91,7 @@ void record(const char* name, const CostedPlan& plan, double measured_us, bool i
 }  // namespace
 
 void run_whole(const Columns& columns, CostSource& costs, Contests& contests, const OtherPlans& others,
-               SolveMemo& memo) {
+               const WholeRunTimes& times, SolveMemo& memo) {
   const std::vector<Challenger> all = challengers(columns, costs, contests, others, memo.solution);
   // Contests are minutes of different noise: times are first relative to the solver's plan, by the
   // contests' ratios.
@@ -99,10 +100,10 @@ void run_whole(const Columns& columns, CostSource& costs, Contests& contests, co
   bool is_first_next = true;
   for (const auto& [kind, plan] : all) {
     if (kind == Challenger::Kind::next && !std::exchange(is_first_next, false) &&
-        whole_runs.seconds() > kWholeRuns_s)
+        whole_runs.seconds() > times.all_s)
       break;
     const ContestOutcome outcome =
-        contests.run(memo.solution.chosen, plan.chosen, effort_for(kind, all.size()));
+        contests.run(memo.solution.chosen, plan.chosen, effort_for(kind, all.size(), times));
     if (memo.whole_runs.empty()) memo.whole_runs = {{"solver's", memo.solution.objective_us, 1}};
     const double kept_relative = memo.whole_runs[0].measured_us;
     solvers_us = std::min(solvers_us, outcome.kept_us / kept_relative);
@@ -113,10 +114,11 @@ void run_whole(const Columns& columns, CostSource& costs, Contests& contests, co
   for (WholeRun& run : memo.whole_runs) run.measured_us *= solvers_us;
 }
 
-void run_rescheduled(const Columns& columns, int first_added, Contests& contests, SolveMemo& memo) {
+void run_rescheduled(const Columns& columns, int first_added, Contests& contests, const WholeRunTimes& times,
+                     SolveMemo& memo) {
   const std::vector<int> own = memo.solution.chosen,
                          other = with_columns_of(memo.rescheduled, first_added, own);
-  const ContestOutcome outcome = contests.run(own, other, kFine);
+  const ContestOutcome outcome = contests.run(own, other, fine(times));
   if (memo.whole_runs.empty()) memo.whole_runs = {{"solver's", memo.solution.objective_us, outcome.kept_us}};
   const double us = memo.whole_runs[0].predicted_us - cost_us(columns, own) + cost_us(columns, other);
   record("with other schedules", {us, other}, memo.whole_runs[0].measured_us * outcome.ratio,

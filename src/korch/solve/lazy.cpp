@@ -16,7 +16,9 @@ constexpr int kWidths[] = {4, 16, 64};  // of the searches for a plan, the narro
 constexpr double kForPlans = 0.3;       // share of the time after which no wider search begins
 constexpr double kForLooks = 0.6;       // after which no second looks are taken
 constexpr double kLook_s = 0.05;        // about what a second look at a kernel takes
-constexpr double kLittle = 1e-5;        // relative: what is not worth another plan
+constexpr double kHopes[] = {0.85, 0.85};  // what estimates may be too high by (look_below)
+constexpr double kRelaxation_s = 0.5;      // for a bound by estimates
+constexpr double kLittle = 1e-5;           // relative: what is not worth another plan
 constexpr double kSearches_s = 2.5;  // what searches take beyond that, the first relaxation has all the same
 
 }  // namespace
@@ -27,6 +29,7 @@ class LazySolver::Loop {
       : problem_(problem),
         second_looks_(options.second_looks),
         other_plan_(options.other_plan),
+        prove_(options.prove),
         limit_s_(time_limit_s(problem, options.solve)),
         width_(options.solve.width),
         orchestrator_(problem, options.deadline) {
@@ -53,7 +56,13 @@ class LazySolver::Loop {
     bool is_proven = co_await find_plan();
     while (co_await look_again()) is_proven = co_await find_plan();
     if (co_await look_at_other_plan()) is_proven = co_await find_plan();
-    if (!is_proven) co_await prove();
+    if (!prove_) {
+      for (const double hope : kHopes)
+        if (co_await look_below(hope)) co_await find_plan();
+      keep_plan(orchestrator_.relax(kRelaxation_s, Orchestrator::kQuick).bound_us);
+    } else if (!is_proven) {
+      co_await prove();
+    }
     LazyResult result;
     result.solution = last_;
     result.solution.rounds = rounds_;
@@ -111,6 +120,20 @@ class LazySolver::Loop {
     if (doubtful.empty()) co_return false;
     ++looks_;
     co_return (co_await ask(Question::Kind::second_look, doubtful)).has_learnt;
+  }
+
+  // Estimates that are too high keep kernels out of plans, and nobody would find out. So the kernels are
+  // measured that would make a better plan if all estimates were so much too high. False when there are none.
+  Task<bool> look_below(double hope) {
+    if (plan_.empty()) co_return false;
+    std::vector<double> costs_us;
+    for (Column& column : problem_.columns) {
+      costs_us.push_back(column.cost_us);
+      if (!column.measured) column.cost_us *= hope;
+    }
+    const Solution other = counted(orchestrator_.regress(plan_, kWidths[1]));
+    for (size_t i = 0; i < costs_us.size(); ++i) problem_.columns[i].cost_us = costs_us[i];
+    co_return co_await measure(other.chosen);
   }
 
   // False when it is the same, and nothing was measured.
@@ -252,7 +275,7 @@ class LazySolver::Loop {
   }
 
   Problem& problem_;
-  const bool second_looks_, other_plan_;
+  const bool second_looks_, other_plan_, prove_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;

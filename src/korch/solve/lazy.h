@@ -17,6 +17,9 @@ struct LazyOptions {
   Deadline deadline = {};     // after which a search throws BudgetSpent
   bool second_looks = false;  // whether it asks for them
   bool other_plan = false;    // likewise
+  // False: no bound is proven. What stands for costs that are not known are estimates; the plan is the best
+  // one by them, when its own are known.
+  bool prove = true;
 };
 
 struct Question {

@@ -1,0 +1,160 @@
+#include "korch/profile/cost_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "korch/base/error.h"
+#include "korch/estimate/lightgbm.h"
+
+namespace korch {
+namespace {
+
+constexpr int kFolds = 5;
+
+double log_factor(const CostRow& row) {
+  return std::log(row.cost.us / row.conditions.bound_us);
+}
+
+std::set<std::string> networks_of(const std::vector<CostRow>& rows) {
+  std::set<std::string> networks;
+  for (const CostRow& row : rows) networks.insert(row.conditions.network);
+  return networks;
+}
+
+// What was measured with little care, or while others ran, says less.
+double weight_of(const CostRow& row) {
+  return (row.cost.care == Care::quick ? 0.5 : 1) * (row.conditions.disturbed.empty() ? 1 : 0.25);
+}
+
+std::vector<RegressionTree> trees_from(const LightGbm& lightgbm, const std::vector<const CostRow*>& rows) {
+  std::vector<TrainingRow> training;
+  for (const CostRow* row : rows)
+    training.push_back({row->conditions.features, log_factor(*row), weight_of(*row)});
+  return lightgbm.train(training);
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+// `estimates`: of ln(cost / bound), of each row.
+CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>& estimates) {
+  constexpr double kDiffers = 0.05;
+  CostScore score;
+  score.rows = static_cast<int>(rows.size());
+  score.networks = static_cast<int>(networks_of(rows).size());
+  std::vector<double> errors, magnitudes;
+  double sum = 0, squares = 0, error_squares = 0;
+  // By network, what is computed and of which types: the candidate.
+  std::map<std::string, std::vector<size_t>> by_candidate;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double is = log_factor(rows[i]), error = is - estimates[i];
+    errors.push_back(error);
+    magnitudes.push_back(std::abs(error));
+    sum += is;
+    squares += is * is;
+    error_squares += error * error;
+    const CostConditions& c = rows[i].conditions;
+    by_candidate[fmt::format("{}|{}|{}|{}", c.network, c.device, c.primitives, c.arguments)].push_back(i);
+  }
+  const auto count = static_cast<double>(std::max<size_t>(1, rows.size()));
+  score.rmse = std::sqrt(error_squares / count);
+  const double variance = squares / count - (sum / count) * (sum / count);
+  score.r2 = variance > 0 ? 1 - error_squares / count / variance : 0;
+  score.middle_error = quantile(magnitudes, 0.5);
+  score.least = quantile(errors, 0.05);
+  const auto us = [&](size_t i) { return rows[i].cost.us; };
+  const auto estimate = [&](size_t i) { return estimates[i] + std::log(rows[i].conditions.bound_us); };
+  double regret = 0;
+  for (const auto& [candidate, members] : by_candidate) {
+    if (members.size() < 2) continue;
+    for (size_t a = 0; a < members.size(); ++a)
+      for (size_t b = 0; b < a; ++b) {
+        if (std::abs(std::log(us(members[a]) / us(members[b]))) < kDiffers) continue;
+        ++score.pairs;
+        score.right_pairs +=
+            (us(members[a]) < us(members[b])) == (estimate(members[a]) < estimate(members[b]));
+      }
+    const size_t best = *std::ranges::min_element(members, {}, us),
+                 chosen = *std::ranges::min_element(members, {}, estimate);
+    ++score.choices;
+    score.right_choices += best == chosen;
+    regret += us(chosen) / us(best) - 1;
+  }
+  score.regret = score.choices > 0 ? regret / score.choices : 0;
+  return score;
+}
+
+}  // namespace
+
+CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only) {
+  CostSet set;
+  for (const Hash& key : database.described_costs()) {
+    std::optional<CostConditions> conditions = database.get_conditions(key);
+    const std::optional<Cost> cost = database.get_cost(key);
+    if (!conditions || !cost) continue;
+    if ((std::ranges::find(without, conditions->network) != without.end()) != only) continue;
+    const bool is_whole = conditions->part.empty() && conditions->bound_us > 0 && cost->us > 0 &&
+                          conditions->feature_set == kFeatureSet &&
+                          conditions->features.size() == feature_names().size();
+    if (is_whole)
+      set.rows.push_back({key, *cost, std::move(*conditions)});
+    else
+      ++set.left_out;
+  }
+  return set;
+}
+
+CostScore score_of(const TreeModel& model, const CostSet& costs) {
+  std::vector<double> estimates;
+  for (const CostRow& row : costs.rows) estimates.push_back(model.log_factor(row.conditions.features));
+  return score_from(costs.rows, estimates);
+}
+
+Trained train(const CostSet& costs, const std::string& lightgbm) {
+  constexpr size_t kLeastRows = 200;
+  const std::set<std::string> networks = networks_of(costs.rows);
+  if (costs.rows.size() < kLeastRows || networks.size() < kFolds)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} costs of {} networks are too few to learn from; {} of {} are the least (korch costs "
+                    "measure NETWORK)",
+                    costs.rows.size(), networks.size(), kLeastRows, kFolds));
+  const LightGbm library(lightgbm);
+  // Whole networks are held out: kernels of one network are alike.
+  std::map<std::string, int> fold_of;
+  for (const std::string& network : networks)
+    fold_of.emplace(network, static_cast<int>(fold_of.size()) % kFolds);
+  std::vector<double> estimates(costs.rows.size());
+  for (int fold = 0; fold < kFolds; ++fold) {
+    std::vector<const CostRow*> rows;
+    for (const CostRow& row : costs.rows)
+      if (fold_of.at(row.conditions.network) != fold) rows.push_back(&row);
+    TreeModel model;
+    model.trees = trees_from(library, rows);
+    for (size_t i = 0; i < costs.rows.size(); ++i)
+      if (fold_of.at(costs.rows[i].conditions.network) == fold)
+        estimates[i] = model.log_factor(costs.rows[i].conditions.features);
+  }
+  Trained trained;
+  trained.held_out = score_from(costs.rows, estimates);
+  std::vector<const CostRow*> all;
+  for (const CostRow& row : costs.rows) all.push_back(&row);
+  TreeModel& model = trained.model;
+  model.trees = trees_from(library, all);
+  model.protocol = kCostProtocol;
+  model.rows = trained.held_out.rows;
+  model.networks = trained.held_out.networks;
+  model.spread = trained.held_out.middle_error;
+  model.least = trained.held_out.least;
+  return trained;
+}
+
+}  // namespace korch

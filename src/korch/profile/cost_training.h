@@ -1,0 +1,47 @@
+// Teaches a model of costs from a database's rows, and tells how good a model is (`korch costs train|score`).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "korch/estimate/tree_model.h"
+#include "korch/profile/database.h"
+
+namespace korch {
+
+struct CostSet {
+  std::vector<CostRow> rows;  // with features of this program's set, of whole kernels
+  int left_out = 0;           // rows without
+};
+
+// The rows of a database, but for those of networks whose names are among `without`; or, if `only`, those
+// alone.
+CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only = false);
+
+// How well a model's estimates agree with measured costs.
+struct CostScore {
+  int rows = 0, networks = 0;
+  double rmse = 0, r2 = 0;  // of ln(cost / bound)
+  double middle_error = 0;  // of |ln(cost / estimate)|
+  double least = 0;         // all but 5 % of ln(cost / estimate) exceed it
+  int pairs = 0,
+      right_pairs =
+          0;  // of kernels of one candidate whose costs differ by a twentieth: how many it orders as measured
+  int choices = 0,
+      right_choices = 0;  // of candidates with several kernels: how often its cheapest is the cheapest
+  double regret = 0;      // by how much, in the mean, its cheapest costs more than the cheapest
+};
+
+CostScore score_of(const TreeModel& model, const CostSet& costs);
+
+struct Trained {
+  TreeModel model;
+  CostScore held_out;  // of models that learned from the other networks, five times a fifth
+};
+
+// `lightgbm`: its library (estimate/lightgbm.h). Throws Error{usage} where there are too few rows or
+// networks.
+Trained train(const CostSet& costs, const std::string& lightgbm);
+
+}  // namespace korch

@@ -1,0 +1,4 @@
+// A library without what LightGBM has.
+extern "C" int nothing() {
+  return 0;
+}

@@ -1,0 +1,87 @@
+#include "korch/profile/cost_training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "korch/base/error.h"
+
+namespace korch {
+namespace {
+
+// Of `network`: ways of one candidate. The first feature is ln(cost / bound), but for `error`.
+void put_costs(Database& database, const std::string& network, const std::vector<double>& factors,
+               double error = 0) {
+  for (size_t i = 0; i < factors.size(); ++i) {
+    CostConditions conditions;
+    conditions.primitives = "Add";
+    conditions.arguments = "f32[4],";
+    conditions.bound_us = 2;
+    conditions.network = network;
+    conditions.feature_set = kFeatureSet;
+    conditions.features.resize(feature_names().size());
+    conditions.features[0] = static_cast<float>(factors[i] + (i == 0 ? error : 0));
+    const Hash key = hash_text(network + std::to_string(i));
+    database.put_conditions(key, conditions);
+    const double us = 2 * std::exp(factors[i]);
+    database.put_cost(key, {us, us, us, 9, Care::thorough});
+  }
+}
+
+// Says 0, 1 or 2: the nearest.
+TreeModel steps() {
+  TreeModel model;
+  model.trees = {{{0, 0}, {-1, -2}, {1, -3}, {0.5f, 1.5f}, {0, 1, 2}}};
+  return model;
+}
+
+TEST(CostTraining, ScoresWhatAModelSays) {
+  Database database(":memory:");
+  put_costs(database, "a", {0, 1, 2});
+  put_costs(database, "b", {2, 0}, /*error=*/-2);  // takes the dear one for as cheap as the other
+  const CostScore good = score_of(steps(), costs_to_learn_from(database, {"b"}));
+  EXPECT_EQ(good.rows, 3);
+  EXPECT_EQ(good.networks, 1);
+  EXPECT_NEAR(good.rmse, 0, 1e-6);
+  EXPECT_NEAR(good.r2, 1, 1e-6);
+  EXPECT_EQ(good.pairs, 3);
+  EXPECT_EQ(good.right_pairs, 3);
+  EXPECT_EQ(good.right_choices, 1);
+  EXPECT_EQ(good.regret, 0);
+  const CostScore bad = score_of(steps(), costs_to_learn_from(database, {"b"}, /*only=*/true));
+  EXPECT_EQ(bad.rows, 2);
+  EXPECT_NEAR(bad.rmse, std::sqrt(2.0), 1e-6);
+  EXPECT_EQ(bad.pairs, 1);
+  EXPECT_EQ(bad.right_pairs, 0);
+}
+
+TEST(CostTraining, LeavesOutRowsThatTellNoFeatures) {
+  Database database(":memory:");
+  put_costs(database, "a", {0, 1});
+  CostConditions older = *database.get_conditions(hash_text("a0")), part = older;
+  older.feature_set = kFeatureSet - 1;
+  part.part = "|0 1 1 1";
+  for (const auto& [name, conditions] : {std::pair("older", older), std::pair("part", part)}) {
+    database.put_conditions(hash_text(name), conditions);
+    database.put_cost(hash_text(name), {1, 1, 1, 1});
+  }
+  const CostSet set = costs_to_learn_from(database, {});
+  EXPECT_EQ(set.rows.size(), 2u);
+  EXPECT_EQ(set.left_out, 2);
+}
+
+TEST(CostTraining, AFewCostsAreTooFew) {
+  Database database(":memory:");
+  put_costs(database, "a", {0, 1, 2});
+  try {
+    train(costs_to_learn_from(database, {}), "");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("3 costs of 1 networks are too few"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace korch
