@@ -45,7 +45,7 @@ std::vector<PlanSliceLimit> to_plan(const std::vector<SliceLimit>& limits, const
 class PlanMaker {
  public:
   PlanMaker(const Graph& graph, const Columns& columns, KernelBank& bank, const Device& target)
-      : graph_(graph), columns_(columns), target_(target), bank_(bank), loops_(graph) {
+      : graph_(graph), columns_(columns), bank_(bank), loops_(graph) {
     plan().threads = target.workers;
     makers_.resize(graph.value_count());
     for (const Column& column : columns.problem.columns) {
@@ -348,7 +348,6 @@ class PlanMaker {
 
   const Graph& graph_;
   const Columns& columns_;
-  const Device& target_;
   KernelBank& bank_;
   const Loops loops_;
   std::vector<LoopItem> items_;           // where each step stands; none where there are no loops
