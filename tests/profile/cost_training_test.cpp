@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "korch/base/error.h"
+#include "korch/base/json.h"
 
 namespace korch {
 namespace {
@@ -68,6 +69,19 @@ TEST(CostTraining, LeavesOutRowsThatTellNoFeatures) {
   const CostSet set = costs_to_learn_from(database, {});
   EXPECT_EQ(set.rows.size(), 2u);
   EXPECT_EQ(set.left_out, 2);
+}
+
+// As korch wrote them before it had features.
+TEST(CostTraining, OlderRowsStayReadable) {
+  CostConditions conditions;
+  conditions.primitives = "Add";
+  nlohmann::json json = nlohmann::json::parse(to_text(conditions));
+  for (const char* field : {"feature_set", "features", "network"}) ASSERT_EQ(json.erase(field), 1U) << field;
+  const std::optional<CostConditions> older = cost_conditions_from_text(json.dump());
+  ASSERT_TRUE(older.has_value());
+  EXPECT_EQ(older->primitives, "Add");
+  EXPECT_EQ(older->feature_set, 0);
+  EXPECT_TRUE(older->features.empty());
 }
 
 TEST(CostTraining, AFewCostsAreTooFew) {
