@@ -76,6 +76,15 @@ TEST(PlanChooser, ByEstimatesMeasuresWhatThePlanTakes) {
   EXPECT_LT(5 * by_estimates, 2 * kernels);
 }
 
+// Who asked is told that there is no plan, not that the time was short; single primitives may take over.
+TEST(PlanChooser, ByEstimatesSaysThatThereIsNoPlan) {
+  Search search(1, /*refused_of_100=*/100);
+  search.costs.estimate_spread = 0.15;
+  const SolveMemo solved = search.choose({.prove = false}).solved;
+  EXPECT_EQ(solved.solution.status, SolveStatus::infeasible);
+  EXPECT_TRUE(solved.solution.chosen.empty());
+}
+
 TEST(PlanChooser, ByEstimatesRemembersApartFromProofs) {
   const TempDir folder;
   Database database(folder.path() + "/k.db");

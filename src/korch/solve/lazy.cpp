@@ -56,11 +56,11 @@ class LazySolver::Loop {
     bool is_proven = co_await find_plan();
     while (co_await look_again()) is_proven = co_await find_plan();
     if (co_await look_at_other_plan()) is_proven = co_await find_plan();
-    if (!prove_) {
+    if (!prove_ && last_.status != SolveStatus::infeasible) {
       for (const double hope : kHopes)
         if (co_await look_below(hope)) co_await find_plan();
       keep_plan(orchestrator_.relax(kRelaxation_s, Orchestrator::kQuick).bound_us);
-    } else if (!is_proven) {
+    } else if (prove_ && !is_proven) {
       co_await prove();
     }
     LazyResult result;
