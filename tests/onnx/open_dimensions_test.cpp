@@ -134,6 +134,37 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          set_attribute(b.node("Cast", {"all"}, {"numbers"}), "to", 1);
          b.node("Neg", {"numbers"}, {"y"});
        }},
+      {"positions from an extent downwards",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         for (const auto& [name, value] : std::vector<std::pair<std::string, int64_t>>{
+                  {"one", 1}, {"zero", 0}, {"back", -1}, {"back_two", -2}, {"six", 6}})
+           b.initializer(name, HostTensor::of<int64_t>(DType::i64, {}, {value}));
+         b.node("Gather", {"s", "one"}, {"steps"});
+         b.node("Neg", {"steps"}, {"end"});
+         b.node("Sub", {"steps", "six"}, {"before"});
+         b.node("Range", {"steps", "end", "back"}, {"each"});
+         b.node("Range", {"steps", "zero", "back_two"}, {"half"});
+         b.node("Range", {"steps", "before", "back_two"}, {"three"});
+         set_attribute(b.node("Concat", {"each", "half", "three"}, {"all"}), "axis", 0);
+         set_attribute(b.node("Cast", {"all"}, {"numbers"}), "to", 1);
+         b.node("Neg", {"numbers"}, {"y"});
+       }},
+      {"heads by a length that is computed in another way",
+       [](ModelBuilder& b) {
+         b.node("Shape", {"x"}, {"s"});
+         b.ints("zero", {0});
+         b.ints("one", {1});
+         b.ints("three", {3});
+         b.ints("heads", {-1, kWidth / 2});
+         b.node("Gather", {"s", "zero"}, {"n"});
+         b.node("Gather", {"s", "one"}, {"steps"});
+         b.node("Add", {"steps", "three"}, {"more"});
+         b.node("Min", {"more", "steps"}, {"length"});
+         set_attribute(b.node("Concat", {"n", "length", "heads"}, {"to"}), "axis", 0);
+         b.node("Reshape", {"x", "to"}, {"h"});
+         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+       }},
       {"numbers up to an extent as a float",
        [](ModelBuilder& b) {
          b.node("Shape", {"x"}, {"s"});
@@ -222,6 +253,25 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
        }},
   };
   for (const Network& network : networks) expect_same_at_all_extents(network);
+}
+
+// What is left of one step less is another extent in each run.
+TEST(OpenDimensions, WhatIsLeftOfAnotherLength) {
+  ModelBuilder b(17);
+  b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
+  b.node("Shape", {"x"}, {"s"});
+  b.ints("zero", {0});
+  b.ints("one", {1});
+  b.ints("heads", {-1, kWidth / 2});
+  b.node("Gather", {"s", "zero"}, {"n"});
+  b.node("Gather", {"s", "one"}, {"steps"});
+  b.node("Sub", {"steps", "one"}, {"fewer"});
+  set_attribute(b.node("Concat", {"n", "fewer", "heads"}, {"to"}), "axis", 0);
+  b.node("Reshape", {"x", "to"}, {"y"}, "it");
+  ImportOptions open;
+  open.shapes = {{"batch", {kMostBatch}}, {"steps", {kMostSteps}}};
+  open.least_shapes = {{"batch", {1}}, {"steps", {2}}};
+  expect_error([&] { import_onnx_bytes(b.bytes(), open); }, ErrorKind::unsupported, {"it", "Reshape", "-1"});
 }
 
 // Backwards, at steps, from and to positions that count from either end.

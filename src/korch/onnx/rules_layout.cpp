@@ -94,6 +94,25 @@ Operand reshaped_at_bounds(NodeImport& n, const Operand& x, const Shape& target,
 constexpr const char* kBesideExtents =
     "a target extent of -1, beside extents that depend on the data or are a range";
 
+// The extent of the axis of -1, or nothing. A target extent that is computed in another way than the data's
+// of the same axis is taken to be equal where it is known only then; a run in which it is not is an error.
+std::optional<Extent> unknown_extent(NodeImport& n, const Operand& x, std::vector<Extent>& wanted) {
+  if (const std::optional<Extent> left = left_extent({n, x}, wanted)) return left;
+  std::vector<Extent> own = wanted;
+  std::vector<std::pair<Operand, Operand>> meeting;
+  for (size_t i = 0; i < std::min(own.size(), x->shape().size()); ++i)
+    if (const Operand extent = extent_of(x, static_cast<int64_t>(i));
+        extent && own[i].counted && own[i].bound == x->shape()[i]) {
+      meeting.emplace_back(extent, own[i].counted);
+      own[i] = {x->shape()[i], extent};
+    }
+  const std::optional<Extent> left = meeting.empty() ? std::nullopt : left_extent({n, x}, own);
+  if (!left) return std::nullopt;
+  for (const auto& [extent, target] : meeting) n.builder().note_meeting(extent, target, n.origin());
+  wanted = std::move(own);
+  return left;
+}
+
 Results reshape(NodeImport& n) {
   const Operand& x = n.input(0);
   const bool zero_is_zero = n.flag("allowzero", false);
@@ -116,7 +135,7 @@ Results reshape(NodeImport& n) {
   const bool is_open = is_bounded(x) || std::any_of(wanted.begin(), wanted.end(), [](const Extent& extent) {
                          return extent.counted != nullptr;
                        });
-  const auto left = unknown != target.end() && is_open ? left_extent({n, x}, wanted) : std::nullopt;
+  const auto left = unknown != target.end() && is_open ? unknown_extent(n, x, wanted) : std::nullopt;
   if (left) {
     wanted[static_cast<size_t>(unknown - target.begin())] = *left;
     *unknown = left->bound;

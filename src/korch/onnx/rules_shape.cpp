@@ -122,24 +122,24 @@ HostTensor float_range(NodeImport& n, const HostTensor& start, const HostTensor&
 
 // Between two numbers that depend on the data.
 Operand counting(NodeImport& n, const Term& start, const Term& limit, int64_t step) {
-  if (step < 1) n.unsupported("bounds that depend on the data, and a step that is not above 0");
-  const auto apart = n.difference(limit, start);
-  const double low = n.range(start).low, high = n.range(limit).high;
-  const double most = apart ? static_cast<double>(*apart) : high - low;
-  if (!(most <= static_cast<double>(kMaxOffset)))
+  if (step == 0) n.invalid("delta must not be zero");
+  const Term &least = step > 0 ? start : limit, &most = step > 0 ? limit : start;
+  const auto apart = n.difference(most, least);
+  const double bound = apart ? static_cast<double>(*apart) : n.range(most).high - n.range(least).low;
+  const double by = std::fabs(static_cast<double>(step));
+  if (!(bound <= static_cast<double>(kMaxOffset)))
     n.unsupported("bounds that depend on the data, with no bound of how many numbers are between them" +
                   n.bound_advice(1));
-  const int64_t span = std::max(static_cast<int64_t>(most), int64_t{0});
-  const int64_t bound = span / step + (span % step != 0 ? 1 : 0);
-  const bool from_zero = start.operand()->constant && low == 0;
-  const Term steps(n, n.positions(DType::i64, bound, 0, 1));
+  const auto count = static_cast<int64_t>(std::ceil(std::max(bound, 0.0) / by));
+  const bool from_zero = start.operand()->constant && n.range(start).low == 0;
+  const Term steps(n, n.positions(DType::i64, count, 0, 1));
   const Term numbers = from_zero && step == 1 ? steps : start + steps * static_cast<double>(step);
   const Operand result = n.cast(numbers.operand(), n.input(0)->dtype());
   if (apart) return result;
   if (from_zero && step == 1 && limit.operand()->upper) return n.bounded(result, {limit.operand()});
-  const Term length = (limit - start + static_cast<double>(step - 1)) / static_cast<double>(step);
+  const Term length = (most - least + (by - 1)) / by;
   const Operand counted = max(length, number_like(length, 0)).operand();
-  counted->upper = bound;
+  counted->upper = count;
   return n.bounded(result, {counted});
 }
 
@@ -172,7 +172,7 @@ Operand real_counting(NodeImport& n, const char* what) {
       n.invalid("start, limit and delta must be scalars of one type");
   if (step == 0 || !std::isfinite(step)) n.invalid("delta must not be zero, nor any bound NaN");
   const Operand first = integer_behind(n, n.input(0)), end = integer_behind(n, n.input(1));
-  if (first != nullptr && end != nullptr && step >= 1 && step == std::floor(step) && step < kMaxOffset)
+  if (first != nullptr && end != nullptr && step == std::floor(step) && std::fabs(step) < kMaxOffset)
     return counting(n, {n, first}, {n, end}, static_cast<int64_t>(step));
   const Range from = n.range(n.input(0)), to = n.range(n.input(1));
   const double most = step > 0 ? (to.high - from.low) / step : (to.low - from.high) / step;
