@@ -13,8 +13,8 @@ constexpr int kUint8 = 2, kInt64 = 7;
 
 TEST(BadValues, Scales) {
   for (const std::string op : {"QuantizeLinear", "DequantizeLinear"})
-    for (const auto& [scale, said] :
-         {std::pair(0.F, "scale 0"), std::pair(NAN, "scale nan"), std::pair(INFINITY, "scale inf")}) {
+    for (const auto& [scale, said] : {std::pair(0.F, "scale 0"), std::pair(NAN, "scale nan"),
+                                      std::pair(INFINITY, "scale inf, which makes NaN")}) {
       ModelBuilder b(21);
       b.input("x", {4}, op == "QuantizeLinear" ? 1 : kUint8).output("y");
       b.floats("s", {}, {scale});

@@ -44,9 +44,15 @@ Term scale_input(NodeImport& n, size_t i) {
   const Operand& scale = n.input(i);
   if (!is_float(scale->dtype())) n.invalid("scales are floats");
   if (scale->constant)
-    for (int64_t at = 0; at < scale->constant->elements(); ++at)
-      if (const double x = element_as_double(*scale->constant, at); x == 0 || !std::isfinite(x))
-        n.invalid(fmt::format("scale {}", x));
+    for (int64_t at = 0; at < scale->constant->elements(); ++at) {
+      const double x = element_as_double(*scale->constant, at);
+      if (std::isinf(x))  // as quantizers write it
+        n.invalid(fmt::format(
+            "scale {}, which makes NaN that no integer stands for; a mask of -infinity may have been "
+            "quantized: export it with a large finite number, or leave it out of quantization",
+            x));
+      if (x == 0 || std::isnan(x)) n.invalid(fmt::format("scale {}", x));
+    }
   return cast({n, scale}, DType::f32);
 }
 
