@@ -6,6 +6,7 @@
 // caller adds.
 #pragma once
 
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -53,6 +54,11 @@ HostTensor broadcast_to(const HostTensor& tensor, const Shape& shape, StopCheck&
 // Evaluates the scalar semantics of an elementwise operator, with broadcasting.
 HostTensor evaluate_scalar(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
                            const TensorType& type, StopCheck& stop);
+// The same in float64, block by block in the order of the elements: `take` gets the first one's number, how
+// many there are, and their values, which are gone afterwards.
+void evaluate_scalar_in_blocks(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
+                               const Shape& shape, StopCheck& stop,
+                               const std::function<void(int64_t, int64_t, const double*)>& take);
 
 using Results = std::vector<HostTensor>;
 Results evaluate_constant(const Evaluation&);

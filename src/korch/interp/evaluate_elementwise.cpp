@@ -66,7 +66,9 @@ class BlockEvaluator {
  public:
   BlockEvaluator(const ScalarExpr& expr, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
                  const Shape& shape)
-      : expr_(expr), values_(expr.terms.size(), std::vector<C>(kBlockElements)) {
+      : expr_(expr),
+        total_(element_count(shape)),
+        values_(expr.terms.size(), std::vector<C>(kBlockElements)) {
     for (const HostTensor& input : inputs) operands_.emplace_back(input, shape);
     for (size_t t = 0; t < expr.terms.size(); ++t) {
       const ScalarFn fn = expr.terms[t].fn;
@@ -78,6 +80,16 @@ class BlockEvaluator {
     }
   }
 
+  template <typename Take>
+  void for_each_block(StopCheck& stop, const Take& take) {
+    for (int64_t begin = 0; begin < total_; begin += kBlockElements) {
+      const int64_t count = std::min(kBlockElements, total_ - begin);
+      stop.after(count);
+      take(begin, count, evaluate(begin, count));
+    }
+  }
+
+ private:
   const C* evaluate(int64_t begin, int64_t count) {
     for (size_t t = 0; t < expr_.terms.size(); ++t) {
       const ScalarExpr::Term& term = expr_.terms[t];
@@ -92,10 +104,10 @@ class BlockEvaluator {
     return values_.back().data();
   }
 
- private:
   const C* block(int term) const { return term < 0 ? nullptr : values_[term].data(); }
 
   const ScalarExpr& expr_;
+  const int64_t total_;  // elements
   std::vector<std::vector<C>> values_;
   std::vector<Operand<C>> operands_;
 };
@@ -103,14 +115,11 @@ class BlockEvaluator {
 template <typename C>
 HostTensor evaluate_as(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
                        const TensorType& type, StopCheck& stop) {
-  HostTensor result(type);
-  const int64_t total = result.elements();
-  BlockEvaluator<C> evaluator(scalar_semantics(op), scalars, inputs, type.shape);
-  for (int64_t begin = 0; begin < total; begin += kBlockElements) {
-    const int64_t count = std::min(kBlockElements, total - begin);
-    stop.after(count);
-    write_block(evaluator.evaluate(begin, count), begin, count, result);
-  }
+  HostTensor result = HostTensor::unfilled(type);
+  BlockEvaluator<C>(scalar_semantics(op), scalars, inputs, type.shape)
+      .for_each_block(stop, [&](int64_t begin, int64_t count, const C* values) {
+        write_block(values, begin, count, result);
+      });
   return result;
 }
 
@@ -123,6 +132,12 @@ HostTensor evaluate_scalar(Op op, const ScalarAttrs& scalars, const std::vector<
   if (compute == DType::f32) return evaluate_as<float>(op, scalars, inputs, type, stop);
   if (compute == DType::u64) return evaluate_as<uint64_t>(op, scalars, inputs, type, stop);
   return evaluate_as<int64_t>(op, scalars, inputs, type, stop);
+}
+
+void evaluate_scalar_in_blocks(Op op, const ScalarAttrs& scalars, const std::vector<HostTensor>& inputs,
+                               const Shape& shape, StopCheck& stop,
+                               const std::function<void(int64_t, int64_t, const double*)>& take) {
+  BlockEvaluator<double>(scalar_semantics(op), scalars, inputs, shape).for_each_block(stop, take);
 }
 
 Results evaluate_elementwise(const Evaluation& e) {

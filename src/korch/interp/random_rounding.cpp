@@ -1,8 +1,10 @@
 #include "korch/interp/random_rounding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "korch/interp/evaluate.h"
 #include "korch/interp/interpreter.h"
 #include "korch/tensor/element.h"
 
@@ -21,15 +23,18 @@ uint64_t draw(uint64_t& state) {
 class Coins {
  public:
   explicit Coins(uint64_t& state) : state_(state) {}
-  unsigned toss() {
-    if (left_ == 0) {
-      bits_ = draw(state_);
-      left_ = 32;
+  // f(0, a toss), f(1, the next one) ...
+  template <typename F>
+  void toss(int64_t count, const F& f) {
+    for (int64_t i = 0; i < count;) {
+      if (left_ == 0) {
+        bits_ = draw(state_);
+        left_ = 32;
+      }
+      const int64_t end = std::min(count, i + left_);
+      left_ -= static_cast<int>(end - i);
+      for (; i < end; ++i, bits_ >>= 2) f(i, static_cast<unsigned>(bits_ & 3));
     }
-    --left_;
-    const auto coins = static_cast<unsigned>(bits_ & 3);
-    bits_ >>= 2;
-    return coins;
   }
 
  private:
@@ -57,18 +62,25 @@ struct Bits<8> {
   using type = uint64_t;
 };
 
-// The next float of larger or smaller magnitude; floats of one sign are ordered as their bits are.
+// The next float of larger magnitude (1) or smaller (-1), or the same (0): floats of one sign are ordered as
+// their bits are. There is no branch, since processors cannot foresee random ones.
 template <typename S>
-S neighbour(S value, bool away_from_zero) {
+S stepped(S value, int away_from_zero) {
   typename Bits<sizeof(S)>::type bits;
   std::memcpy(&bits, &value, sizeof bits);
-  bits = static_cast<decltype(bits)>(away_from_zero ? bits + 1 : bits - 1);
+  bits = static_cast<decltype(bits)>(bits + static_cast<decltype(bits)>(away_from_zero));
   std::memcpy(&value, &bits, sizeof bits);
   return value;
 }
 
+int plus_or_minus(bool plus) {
+  return 2 * static_cast<int>(plus) - 1;
+}
+
+// Without a call: between numbers of the second magnitude there are no fractions.
 bool is_whole(double value) {
-  return value == std::nearbyint(value);
+  constexpr double kWhole = 0x1p52, kRounds = 0x1.8p52;
+  return (std::fabs(value) >= kWhole) | ((value + kRounds) - kRounds == value);
 }
 
 template <typename F>
@@ -83,18 +95,16 @@ void with_float_type(DType dtype, F&& f) {
 // One ulp up or down, a quarter of the time each.
 HostTensor moved(const HostTensor& tensor, uint64_t& state) {
   if (!is_float(tensor.dtype())) return tensor;
-  HostTensor result(tensor.type());
+  HostTensor result = HostTensor::unfilled(tensor.type());
   with_float_type(tensor.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     const S* from = tensor.data<S>();
     S* to = result.mutable_data<S>();
-    Coins coins(state);
-    for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    Coins(state).toss(result.elements(), [&](int64_t i, unsigned toss) {
       const auto value = convert_element<double>(from[i]);
-      const unsigned toss = coins.toss();
-      const bool stays = toss < 2 || is_whole(value) || !std::isfinite(value);
-      to[i] = stays ? from[i] : neighbour(from[i], toss == 2);
-    }
+      const bool moves = (toss >= 2) & !is_whole(value) & (value - value == 0);
+      to[i] = stepped(from[i], static_cast<int>(moves) * plus_or_minus(toss == 2));
+    });
   });
   return result;
 }
@@ -113,25 +123,30 @@ HostTensor rounded_for_products(const HostTensor& tensor, ProductType type, uint
   return result;
 }
 
-// What was computed in more digits, where the type has it; else the nearest number or, half of the time, the
+// What is computed in more digits, where the type has it; else the nearest number or, half of the time, the
 // one on the other side. Numbers that a processor may take for 0 vanish half of the time, if they may.
-HostTensor rounded_at_random(const HostTensor& exact, const TensorType& type, bool may_vanish,
-                             uint64_t& state) {
+HostTensor elementwise_at_random(const Node& node, const std::vector<HostTensor>& inputs,
+                                 const TensorType& type, bool may_vanish, StopCheck& stop, uint64_t& state) {
   constexpr double kSmallest = 0x1p-126;  // normal float32, which kernels compute in
-  HostTensor result(type);
+  HostTensor result = HostTensor::unfilled(type);
+  const auto* scalars = std::get_if<ScalarAttrs>(&node.attrs);
   with_float_type(type.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    const double* wanted = exact.data<double>();
-    S* values = result.mutable_data<S>();
     Coins coins(state);
-    for (int64_t i = 0, count = result.elements(); i < count; ++i) {
-      const S nearest = convert_element<S>(wanted[i]);
-      const auto value = convert_element<double>(nearest);
-      const bool other = coins.toss() < 2;
-      const bool stays = !other || value == wanted[i] || value == 0 || !std::isfinite(value);
-      values[i] = stays ? nearest : neighbour(nearest, std::fabs(wanted[i]) > std::fabs(value));
-      if (may_vanish && other && std::fabs(value) < kSmallest) values[i] = S{};
-    }
+    const auto round = [&](int64_t begin, int64_t count, const double* wanted) {
+      S* values = result.mutable_data<S>() + begin;
+      coins.toss(count, [&](int64_t i, unsigned toss) {
+        const S nearest = convert_element<S>(wanted[i]);
+        const auto value = convert_element<double>(nearest);
+        const bool other = toss < 2;
+        const bool moves = other & (value != wanted[i]) & (value != 0) & (value - value == 0);
+        values[i] = stepped(nearest,
+                            static_cast<int>(moves) * plus_or_minus(std::fabs(wanted[i]) > std::fabs(value)));
+        if (may_vanish && other && std::fabs(value) < kSmallest) values[i] = S{};
+      });
+    };
+    evaluate_scalar_in_blocks(node.op, scalars == nullptr ? ScalarAttrs{} : *scalars, inputs, type.shape,
+                              stop, round);
   });
   return result;
 }
@@ -258,12 +273,11 @@ std::vector<HostTensor> RandomRounding::evaluate(const Node& node, const std::ve
   if (!is_float(types[0].dtype)) return evaluate_node(node, inputs, types, Precision::native, stop_);
   if (category == Category::linear || has_products(node.op)) return product(node, inputs, types);
   if (category == Category::elementwise && types[0].dtype != DType::f64) {
-    std::vector<HostTensor> operands;
-    for (const HostTensor& input : inputs)
-      operands.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
+    std::vector<HostTensor> operands = inputs;
+    for (HostTensor& operand : operands)
+      if (is_storage(operand.dtype())) operand = converted(operand, DType::f64);
     const bool may_vanish = roundings_ == Roundings::of_kernels && types[0].dtype != DType::f16;
-    return {rounded_at_random(evaluate_node(node, operands, types, Precision::float64, stop_)[0], types[0],
-                              may_vanish, state_)};
+    return {elementwise_at_random(node, operands, types[0], may_vanish, stop_, state_)};
   }
   std::vector<HostTensor> results = evaluate_node(node, inputs, types, Precision::native, stop_);
   if (is_sum(node.op)) {

@@ -34,16 +34,26 @@ HostTensor through_doubles(const HostTensor& tensor, DType dtype, bool saturate)
 
 }  // namespace
 
-HostTensor::HostTensor(TensorType type) : type_(std::move(type)) {
-  const auto bytes = static_cast<size_t>(type_.bytes());
+HostTensor::HostTensor(TensorType type) {
+  *this = unfilled(std::move(type));
+  std::memset(bytes_.get(), 0, static_cast<size_t>(type_.bytes()));
+}
+
+HostTensor HostTensor::unfilled(TensorType type) {
+  HostTensor result;
+  result.type_ = std::move(type);
+  const auto bytes = static_cast<size_t>(result.type_.bytes());
   const size_t alignment = bytes >= kLarge ? kHugePage : kAlignment;
   const size_t rounded = (bytes + alignment) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr)
-    throw Error(ErrorKind::resource, "out of memory: cannot hold a tensor of type " + to_string(type_));
+    throw Error(ErrorKind::resource,
+                "out of memory: cannot hold a tensor of type " + to_string(result.type_));
   if (bytes >= kLarge) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a hint
-  std::memset(memory, 0, rounded);
-  bytes_ = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
+  // What lies behind the elements is read where vectors are.
+  std::memset(static_cast<std::byte*>(memory) + bytes, 0, rounded - bytes);
+  result.bytes_ = std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), std::free);
+  return result;
 }
 
 HostTensor HostTensor::reshaped(Shape shape) const {
@@ -109,7 +119,7 @@ std::vector<int64_t> as_int_vector(const HostTensor& tensor) {
 HostTensor converted(const HostTensor& tensor, DType dtype, bool saturate) {
   if (tensor.dtype() == dtype) return tensor;
   if (is_storage(tensor.dtype()) || is_storage(dtype)) return through_doubles(tensor, dtype, saturate);
-  HostTensor result(TensorType{dtype, tensor.shape()});
+  HostTensor result = HostTensor::unfilled(TensorType{dtype, tensor.shape()});
   const int64_t count = tensor.elements();
   with_element_type(tensor.dtype(), [&](auto from_tag) {
     with_element_type(dtype, [&](auto to_tag) {

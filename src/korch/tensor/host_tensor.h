@@ -16,6 +16,8 @@ class HostTensor {
  public:
   HostTensor() = default;
   explicit HostTensor(TensorType type);  // zero-filled; Error{resource} when memory is short
+  // Of any bytes: whoever asks for it writes all of them.
+  static HostTensor unfilled(TensorType type);
 
   template <typename T>
   static HostTensor of(DType dtype, Shape shape, const std::vector<T>& values) {
