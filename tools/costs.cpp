@@ -87,6 +87,8 @@ void print_score(const CostScore& score) {
       counted(score.rows, "cost"), counted(score.networks, "network"), score.rmse, score.r2,
       score.middle_error, score.least, share(score.right_pairs, score.pairs), score.pairs,
       share(score.right_choices, score.choices), score.choices, 100 * score.regret);
+  for (const FamilyScore& family : score.families)
+    fmt::print("{:>16}  {:5} rows, {:.3f} in the middle\n", family.family, family.rows, family.middle_error);
 }
 
 CostSet known_costs(const CostsArguments& arguments, bool only) {

@@ -16,11 +16,18 @@ void put_costs(Database& database, const std::string& network, const std::vector
   for (size_t i = 0; i < factors.size(); ++i) {
     CostConditions conditions;
     conditions.primitives = "Add";
+    conditions.implementation = i < 2 ? "loop() rm->rm" : "reorder rm -> p10";
     conditions.arguments = "f32[4],";
     conditions.bound_us = 2;
     conditions.network = network;
     conditions.feature_set = kFeatureSet;
-    conditions.features.resize(feature_names().size());
+    conditions.features.resize(draft_features());
+    for (const auto& [text, hash] :
+         {std::pair(to_text(Device()), &conditions.device),
+          std::pair(std::string("call library product () ()\n"), &conditions.spec)}) {
+      database.put_text(hash_text(text), text);
+      *hash = hash_text(text).hex();
+    }
     conditions.features[0] = static_cast<float>(factors[i] + (i == 0 ? error : 0));
     const Hash key = hash_text(network + std::to_string(i));
     database.put_conditions(key, conditions);
@@ -49,6 +56,10 @@ TEST(CostTraining, ScoresWhatAModelSays) {
   EXPECT_EQ(good.right_pairs, 3);
   EXPECT_EQ(good.right_choices, 1);
   EXPECT_EQ(good.regret, 0);
+  ASSERT_EQ(good.families.size(), 2U);
+  EXPECT_EQ(good.families[0].family, "loop");
+  EXPECT_EQ(good.families[0].rows, 2);
+  EXPECT_EQ(good.families[1].family, "reorder");
   const CostScore bad = score_of(steps(), costs_to_learn_from(database, {"b"}, /*only=*/true));
   EXPECT_EQ(bad.rows, 2);
   EXPECT_NEAR(bad.rmse, std::sqrt(2.0), 1e-6);
@@ -60,15 +71,20 @@ TEST(CostTraining, LeavesOutRowsThatTellNoFeatures) {
   Database database(":memory:");
   put_costs(database, "a", {0, 1});
   CostConditions older = *database.get_conditions(hash_text("a0")), part = older;
+  CostConditions bare = older, broken = older;
   older.feature_set = kFeatureSet - 1;
   part.part = "|0 1 1 1";
-  for (const auto& [name, conditions] : {std::pair("older", older), std::pair("part", part)}) {
+  bare.spec = hash_text("a text that nobody has").hex();
+  broken.spec = hash_text("kernel {").hex();
+  database.put_text(hash_text("kernel {"), "kernel {");
+  for (const auto& [name, conditions] : {std::pair("older", older), std::pair("part", part),
+                                         std::pair("bare", bare), std::pair("broken", broken)}) {
     database.put_conditions(hash_text(name), conditions);
     database.put_cost(hash_text(name), {1, 1, 1, 1});
   }
   const CostSet set = costs_to_learn_from(database, {});
   EXPECT_EQ(set.rows.size(), 2u);
-  EXPECT_EQ(set.left_out, 2);
+  EXPECT_EQ(set.left_out, 4);
 }
 
 // As korch wrote them before it had features.

@@ -12,4 +12,9 @@ std::string print(const KernelSpec& spec) {
                      fmt::join(call.floats, ", "));
 }
 
+std::optional<tile::ScheduledGraph> tiles_of(std::string_view printed) {
+  if (printed.starts_with("call ")) return std::nullopt;
+  return tile::parse_tile_graph(printed);
+}
+
 }  // namespace korch

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "korch/codegen/implementation.h"
 #include "korch/kernel/schedule.h"
@@ -19,6 +20,8 @@ struct KernelSpec {
 
 // The tile graph's text, or the call's: on one target, two specs of one text are one kernel.
 std::string print(const KernelSpec& spec);
+// The tile graph in what print() gave; nothing of a call. Throws Error{invalid} for other texts.
+std::optional<tile::ScheduledGraph> tiles_of(std::string_view printed);
 
 // Why its tile graph is none (structural_fault), or nothing.
 std::string fault_in(const KernelSpec& spec);

@@ -28,7 +28,7 @@ Guess by_bounds(const Columns& columns) {
   return guess;
 }
 
-Guess by_model(const Graph& graph, const Columns& columns, const KernelBank& bank) {
+Guess by_model(const Graph& graph, const Columns& columns, KernelBank& bank) {
   Guess guess = by_bounds(columns);
   guess.spread = 0.3;
   std::vector<KernelRequest> requests;

@@ -9,6 +9,8 @@
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/cost.h"
+#include "korch/estimate/feature_row.h"
+#include "korch/estimate/tile_features.h"
 #include "korch/ir/index_map.h"
 
 namespace korch {
@@ -18,11 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 14> kFamilies = {
     "reorder", "loop",      "depthwise",      "conv_direct", "conv_pixels", "conv_winograd", "winograd_part",
     "matmul",  "attention", "linear_generic", "opaque",      "recurrence",  "loop_end",      "staged"};
-
-double log2_of(double x) {
-  constexpr double kTiny = 1e-6;
-  return std::log2(std::max(x, kTiny));
-}
 
 double elements(const TensorType& type) {
   return static_cast<double>(type.elements());
@@ -65,19 +62,6 @@ struct Work {
     for (const Operand& operand : operands) sum += operand.bytes();
     return sum;
   }
-};
-
-class FeatureRow {
- public:
-  void add(const char* name, double value) {
-    names.push_back(name);
-    values.push_back(static_cast<float>(std::round(value * kSteps) / kSteps));
-  }
-  std::vector<const char*> names;
-  Features values;
-
- private:
-  static constexpr double kSteps = 256;  // of one: texts of them stay short
 };
 
 // The times that its arithmetic and its bytes take at the device's speeds, and where its bytes may lie.
@@ -410,11 +394,17 @@ Features reorder_features(const TensorType& type, const Layout& from, const Layo
   return reorder_row(type, from, to, surroundings).values;
 }
 
+size_t draft_features() {
+  static const size_t count = reorder_row(TensorType{DType::f32, {1}}, {}, {}, {Device()}).names.size();
+  return count;
+}
+
 const std::vector<std::string>& feature_names() {
   static const std::vector<std::string> names = [] {
-    const Device device;
-    const FeatureRow row = reorder_row(TensorType{DType::f32, {1}}, {}, {}, {device});
-    return std::vector<std::string>(row.names.begin(), row.names.end());
+    const FeatureRow draft = reorder_row(TensorType{DType::f32, {1}}, {}, {}, {Device()});
+    std::vector<std::string> all(draft.names.begin(), draft.names.end());
+    all.insert(all.end(), tile_feature_names().begin(), tile_feature_names().end());
+    return all;
   }();
   return names;
 }

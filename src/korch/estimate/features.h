@@ -1,6 +1,6 @@
-// What a kernel is and what it runs on, as numbers that a model of costs reads. They follow from a candidate
-// in an implementation, so a kernel that nobody made yet has them; each takes microseconds to find. Nothing
-// names a device: its speeds and sizes are what counts.
+// What a kernel is and what it runs on, as numbers that a model of costs reads: those of its draft, which
+// follow from a candidate in an implementation and take microseconds to find, and those of its tile graph
+// (tile_features.h). Nothing names a device: its speeds and sizes are what counts.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace korch {
 
-constexpr int kFeatureSet = 1;  // raised when a feature is added, left out or counted in another way
+// Of the draft; raised when one is added, left out or counted in another way.
+constexpr int kFeatureSet = 1;
 
 using Features = std::vector<float>;
 
@@ -24,12 +25,14 @@ struct Surroundings {
   double bound_us = 0;          // of the kernel, by the device's speeds (search/peak_bounds.h)
 };
 
+// Of the draft.
 Features kernel_features(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                          const Surroundings& surroundings);
 Features reorder_features(const TensorType& type, const Layout& from, const Layout& to,
                           const Surroundings& surroundings);
 
-// Of each feature, in their order.
+// Of each feature, in their order: first the draft's, so many.
 const std::vector<std::string>& feature_names();
+size_t draft_features();
 
 }  // namespace korch

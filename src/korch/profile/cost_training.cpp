@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/codegen/kernel_spec.h"
 #include "korch/estimate/lightgbm.h"
+#include "korch/estimate/tile_features.h"
 
 namespace korch {
 namespace {
@@ -44,6 +47,20 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
+std::vector<FamilyScore> scores_of_families(const std::vector<CostRow>& rows,
+                                            const std::vector<double>& magnitudes) {
+  std::map<std::string, std::vector<double>> by_family;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& implementation = rows[i].conditions.implementation;
+    by_family[implementation.substr(0, implementation.find_first_of("( "))].push_back(magnitudes[i]);
+  }
+  std::vector<FamilyScore> scores;
+  for (const auto& [family, errors] : by_family)
+    scores.push_back({family, static_cast<int>(errors.size()), quantile(errors, 0.5)});
+  std::ranges::stable_sort(scores, std::greater(), &FamilyScore::rows);
+  return scores;
+}
+
 // `estimates`: of ln(cost / bound), of each row.
 CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>& estimates) {
   constexpr double kDiffers = 0.05;
@@ -70,6 +87,7 @@ CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>
   score.r2 = variance > 0 ? 1 - error_squares / count / variance : 0;
   score.middle_error = quantile(magnitudes, 0.5);
   score.least = quantile(errors, 0.05);
+  score.families = scores_of_families(rows, magnitudes);
   const auto us = [&](size_t i) { return rows[i].cost.us; };
   const auto estimate = [&](size_t i) { return estimates[i] + std::log(rows[i].conditions.bound_us); };
   double regret = 0;
@@ -92,6 +110,28 @@ CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>
   return score;
 }
 
+// Those of its draft, and those that the text of its tile graph tells; nothing where the database has no
+// text.
+std::optional<Features> features_of(const CostConditions& conditions, Database& database) {
+  const auto text = [&](const std::string& hex) -> std::optional<std::string> {
+    const std::optional<Hash> hash = hash_from_hex(hex);
+    return hash ? database.get_text(*hash) : std::nullopt;
+  };
+  const std::optional<std::string> spec = text(conditions.spec), device = text(conditions.device);
+  if (!spec || !device || conditions.feature_set != kFeatureSet ||
+      conditions.features.size() != draft_features())
+    return std::nullopt;
+  try {
+    Features features = conditions.features;
+    const std::vector<float> more =
+        tile_features(tiles_of(*spec), device_from_text(*device), conditions.bound_us);
+    features.insert(features.end(), more.begin(), more.end());
+    return features;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only) {
@@ -101,13 +141,13 @@ CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& 
     const std::optional<Cost> cost = database.get_cost(key);
     if (!conditions || !cost) continue;
     if ((std::ranges::find(without, conditions->network) != without.end()) != only) continue;
-    const bool is_whole = conditions->part.empty() && conditions->bound_us > 0 && cost->us > 0 &&
-                          conditions->feature_set == kFeatureSet &&
-                          conditions->features.size() == feature_names().size();
-    if (is_whole)
+    const bool is_whole = conditions->part.empty() && conditions->bound_us > 0 && cost->us > 0;
+    if (std::optional<Features> features = is_whole ? features_of(*conditions, database) : std::nullopt) {
+      conditions->features = std::move(*features);
       set.rows.push_back({key, *cost, std::move(*conditions)});
-    else
+    } else {
       ++set.left_out;
+    }
   }
   return set;
 }

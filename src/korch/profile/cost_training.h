@@ -11,13 +11,19 @@
 namespace korch {
 
 struct CostSet {
-  std::vector<CostRow> rows;  // with features of this program's set, of whole kernels
-  int left_out = 0;           // rows without
+  std::vector<CostRow> rows;  // of whole kernels, with all features (estimate/features.h)
+  int left_out = 0;           // rows of older programs, which lack some
 };
 
 // The rows of a database, but for those of networks whose names are among `without`; or, if `only`, those
 // alone.
 CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only = false);
+
+struct FamilyScore {
+  std::string family;
+  int rows = 0;
+  double middle_error = 0;
+};
 
 // How well a model's estimates agree with measured costs.
 struct CostScore {
@@ -31,6 +37,7 @@ struct CostScore {
   int choices = 0,
       right_choices = 0;  // of candidates with several kernels: how often its cheapest is the cheapest
   double regret = 0;      // by how much, in the mean, its cheapest costs more than the cheapest
+  std::vector<FamilyScore> families;  // those with the most rows first
 };
 
 CostScore score_of(const TreeModel& model, const CostSet& costs);

@@ -10,6 +10,7 @@
 #include "korch/base/usable_cpus.h"
 #include "korch/codegen/packing.h"
 #include "korch/estimate/shipped_model.h"
+#include "korch/estimate/tile_features.h"
 
 namespace korch {
 KernelBank::KernelBank(const Graph& graph, const Device& target, Database* database, int64_t footprint_bytes,
@@ -190,11 +191,19 @@ Features KernelBank::features_of(const KernelRequest& request) const {
              : kernel_features(graph_, *request.candidate, *request.implementation, surroundings);
 }
 
-std::vector<double> KernelBank::log_factors(const std::vector<KernelRequest>& requests) const {
+std::vector<double> KernelBank::log_factors(const std::vector<KernelRequest>& requests) {
   const TreeModel& model = shipped_model();
+  propose_all(requests);
+  const WorkClock::Timed timed(clock_, "estimate kernels");
   std::vector<double> factors(requests.size());
-  run_in_parallel(requests.size(), threads(),
-                  [&](size_t i) { factors[i] = model.log_factor(features_of(requests[i])); });
+  run_in_parallel(requests.size(), threads(), [&](size_t i) {
+    const Result<Spec>& spec = specs_.at(requests[i].key);
+    if (!spec) return;
+    Features features = features_of(requests[i]);
+    const std::vector<float> more = tile_features(spec.value()->tiles, target_, requests[i].bound_us);
+    features.insert(features.end(), more.begin(), more.end());
+    factors[i] = model.log_factor(features);
+  });
   return factors;
 }
 

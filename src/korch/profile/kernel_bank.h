@@ -74,12 +74,12 @@ class KernelBank {
   std::string costs_of_other_gpus();
   // Of a kernel that has a cost which is no bound.
   CostFrom cost_from(const KernelRequest& request);
-  // What a model of costs reads of it.
+  // Of the draft (estimate/features.h).
   Features features_of(const KernelRequest& request) const;
   // Of each kernel ln(cost / bound), by the model of costs that has learned from kernels of this kind of
-  // device.
+  // device; 0 where there is no such kernel.
   bool has_estimates() const { return !target_.is_gpu(); }
-  std::vector<double> log_factors(const std::vector<KernelRequest>& requests) const;
+  std::vector<double> log_factors(const std::vector<KernelRequest>& requests);
   // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
   // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }

@@ -199,6 +199,13 @@ void CostBook::learn_from(int column) {
 }
 
 void CostBook::estimate() {
+  std::vector<int> kernels;
+  for (const auto& [key, ids] : by_key_)
+    if (!is_view(ids[0])) kernels.push_back(ids[0]);
+  std::ranges::sort(kernels);
+  const std::vector<std::optional<Refusal>> refusals = source_.refusals_of(kernels);
+  for (size_t i = 0; i < kernels.size(); ++i)
+    if (refusals[i]) drop_all(kernels[i], *refusals[i]);
   estimates_.emplace(graph_, columns_, source_);
   columns_.estimated = true;
   for (const auto& [key, ids] : by_key_)

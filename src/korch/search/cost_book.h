@@ -51,7 +51,7 @@ class CostBook {
   void learn();
   bool is_learning() const { return learned_.has_value(); }
   // From now on a kernel that nobody has looked at costs what the source's model says, corrected by those
-  // that somebody has.
+  // that somebody has. Kernels that are known not to exist leave the program.
   void estimate();
   // At those whose cost is unusual for their work, and those that cost `much_us`, since it bounds all kernels
   // that they are fused into. Later than their first look, so that the disturbance of that is over.

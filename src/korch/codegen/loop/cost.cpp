@@ -52,16 +52,6 @@ std::map<ValueId, double> needed_elements(const Graph& graph, const Candidate& c
   return needed;
 }
 
-double flops_of(ScalarFn fn) {
-  if (fn == ScalarFn::exp || fn == ScalarFn::expm1 || fn == ScalarFn::log || fn == ScalarFn::log1p) return 16;
-  if (fn == ScalarFn::tanh) return 24;
-  if (fn == ScalarFn::erf) return 32;
-  if (fn == ScalarFn::div || fn == ScalarFn::reciprocal || fn == ScalarFn::sqrt) return 4;
-  if (fn == ScalarFn::pow || fn == ScalarFn::mod || fn == ScalarFn::fmod) return 8;
-  if (ScalarFn::sin <= fn && fn <= ScalarFn::atanh) return 8;
-  return fn <= ScalarFn::constant || fn == ScalarFn::cast ? 0 : 1;
-}
-
 // Every window is computed once, whatever reads it: lowering makes an intermediate of what one window reads
 // from another.
 double window_flops(const Graph& graph, const Node& node) {
@@ -79,6 +69,16 @@ double window_flops(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+double flops_of(ScalarFn fn) {
+  if (fn == ScalarFn::exp || fn == ScalarFn::expm1 || fn == ScalarFn::log || fn == ScalarFn::log1p) return 16;
+  if (fn == ScalarFn::tanh) return 24;
+  if (fn == ScalarFn::erf) return 32;
+  if (fn == ScalarFn::div || fn == ScalarFn::reciprocal || fn == ScalarFn::sqrt) return 4;
+  if (fn == ScalarFn::pow || fn == ScalarFn::mod || fn == ScalarFn::fmod) return 8;
+  if (ScalarFn::sin <= fn && fn <= ScalarFn::atanh) return 8;
+  return fn <= ScalarFn::constant || fn == ScalarFn::cast ? 0 : 1;
+}
 
 bool is_expensive(Op op) {
   for (const ScalarExpr::Term& term : scalar_semantics(op).terms)

@@ -13,6 +13,9 @@ double least_bytes(const Graph& graph, const Candidate& candidate);
 // functions count less than their shortest known instruction sequence.
 double least_flops(const Graph& graph, const Candidate& candidate);
 
+// Of a function, in the same unit.
+double flops_of(ScalarFn fn);
+
 constexpr double kExpensive = 8;  // weight of a transcendental function against an addition
 
 // An elementwise primitive with more than additions, multiplications and choices.
