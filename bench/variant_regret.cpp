@@ -113,8 +113,8 @@ class Regrets {
     for (const int tensor : step.outputs)
       job.output_bytes.push_back(plan.tensors[static_cast<size_t>(tensor)].size_bytes);
     for (const int tensor : variant.constants)
-      job.constants.push_back(
-          built.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]);
+      job.constants.push_back(std::make_shared<const std::string>(
+          built.constant_bytes[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].index)]));
     for (const PlanSliceLimit& limit : variant.limits)
       job.needed.push_back({limit.phase, limit.stride, limit.count,
                             std::min(limit.count, (extent * limit.times + limit.plus) / limit.by)});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ struct MeasuredKernel {
   const std::string* object = nullptr;             // of Backend::compile; null or empty for library calls
   std::vector<TensorType> inputs;                  // dtype decides the random content
   std::vector<int64_t> input_bytes, output_bytes;  // physical
-  std::vector<std::string> constants;              // packed
+  std::vector<std::shared_ptr<const std::string>> constants;  // packed
   std::vector<NeededSlices> needed;                // by phase, of each outer ones first; none: all
 };
 

@@ -83,7 +83,8 @@ MeasuredKernel as_measured(const tile::TileGraph& graph, const Kernel& kernel, c
     if (!is_given(buffer)) continue;
     const HostTensor& argument = arguments[given++];
     if (buffer.role == BufferRole::constant) {
-      measured.constants.emplace_back(static_cast<const char*>(argument.raw()), argument.bytes());
+      measured.constants.push_back(std::make_shared<const std::string>(
+          static_cast<const char*>(argument.raw()), static_cast<size_t>(argument.bytes())));
       continue;
     }
     measured.inputs.push_back({buffer.type, {buffer.elements}});

@@ -8,7 +8,6 @@
 
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/codegen/packing.h"
 #include "korch/estimate/shipped_model.h"
 #include "korch/estimate/tile_features.h"
 
@@ -20,6 +19,7 @@ KernelBank::KernelBank(const Graph& graph, const Device& target, Database* datab
       database_(database),
       strikes_(strikes),
       footprint_bytes_(footprint_bytes),
+      constants_(graph),
       backend_(backend != nullptr ? *backend : backend_of(target)),
       clock_(clock),
       compiler_(backend_.compiler()) {}
@@ -271,7 +271,7 @@ void KernelBank::record(const Hash& key, const KernelRequest& request, const Bui
   database_->put_cost(key, cost);
 }
 
-MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKernel& built) const {
+MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKernel& built) {
   MeasuredKernel job;
   job.kernel = &built.kernel;
   job.object = &built.object;
@@ -285,8 +285,7 @@ MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKerne
       job.output_bytes.push_back(
           physical_bytes(graph_.value(candidate.outputs[i]).type, request.implementation->output_layouts[i]));
     for (size_t i = 0; i < candidate.constants.size(); ++i)
-      job.constants.push_back(
-          pack(*graph_.constant(candidate.constants[i]), built.kernel.constant_packing[i]));
+      job.constants.push_back(constants_.get(candidate.constants[i], built.kernel.constant_packing[i]));
   } else {
     job.inputs = {request.reorder_type};
     job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};

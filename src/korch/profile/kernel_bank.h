@@ -18,6 +18,7 @@
 #include "korch/profile/carried_costs.h"
 #include "korch/profile/database.h"
 #include "korch/profile/machine_load.h"
+#include "korch/profile/packed_constants.h"
 #include "korch/profile/strikes.h"
 
 namespace korch {
@@ -93,6 +94,7 @@ class KernelBank {
 
   // Frees the memory that measuring keeps from one kernel to the next.
   void release_memory() {
+    constants_.release();
     if (meter_ != nullptr) meter_->release_memory();
   }
 
@@ -120,13 +122,14 @@ class KernelBank {
   // Into the database, with its conditions. `part`: of a run of smaller extents.
   void record(const Hash& key, const KernelRequest& request, const BuiltKernel& built, const Cost& cost,
               const std::string& part);
-  MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built) const;
+  MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built);
 
   const Graph& graph_;
   Device target_;
   Database* database_;
   Strikes* strikes_;
   const int64_t footprint_bytes_;
+  PackedConstants constants_;
   const Backend& backend_;
   WorkClock* const clock_;
   const std::string compiler_;

@@ -120,8 +120,7 @@ class Trial {
     for (int64_t bytes : job.input_bytes) input_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.output_bytes) output_offsets_.push_back(reserve(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporary_offsets_.push_back(reserve(bytes));
-    for (const std::string& constant : job.constants)
-      copy_bytes_ += aligned(static_cast<int64_t>(constant.size()));
+    for (const auto& constant : job.constants) copy_bytes_ += aligned(static_cast<int64_t>(constant->size()));
     const auto at_least = [](int64_t total, int64_t each) {
       return each == 0 ? 1 : std::clamp<int64_t>(ceil_div(total, each), 1, kMaxRepetitions);
     };
@@ -225,9 +224,9 @@ class Trial {
   template <typename F>
   void for_each_constant(int64_t copy, const F& f) const {
     int64_t at = constants_at_ + copy * copy_bytes_;
-    for (const std::string& constant : job_.constants) {
-      f(constant, at);
-      at += aligned(static_cast<int64_t>(constant.size()));
+    for (const auto& constant : job_.constants) {
+      f(*constant, at);
+      at += aligned(static_cast<int64_t>(constant->size()));
     }
   }
 

@@ -116,8 +116,8 @@ class GpuTrial {
     for (int64_t bytes : job.input_bytes) inputs_.push_back(slot.add(bytes));
     for (int64_t bytes : job.output_bytes) outputs_.push_back(slot.add(bytes));
     for (int64_t bytes : job.kernel->temporary_bytes) temporaries_.push_back(slot.add(bytes));
-    for (const std::string& constant : job.constants)
-      constants_.push_back(copy.add(static_cast<int64_t>(constant.size())));
+    for (const auto& constant : job.constants)
+      constants_.push_back(copy.add(static_cast<int64_t>(constant->size())));
     slot_bytes_ = slot.end();
     copy_bytes_ = copy.end();
     const int64_t cold = kRingPerL2 * target.cache_bytes();
@@ -145,8 +145,8 @@ class GpuTrial {
     zero(status_, sizeof(int32_t));
     for (size_t i = 0; i < inputs_.size(); ++i) fill(input(0, i), job_.input_bytes[i], job_.inputs[i].dtype);
     for (size_t i = 0; i < constants_.size(); ++i)
-      put(weights_ + static_cast<Address>(constants_[i]), job_.constants[i].data(),
-          static_cast<int64_t>(job_.constants[i].size()));
+      put(weights_ + static_cast<Address>(constants_[i]), job_.constants[i]->data(),
+          static_cast<int64_t>(job_.constants[i]->size()));
   }
 
   // Where ones are indices that leave an axis, all integers are 0.
@@ -228,7 +228,7 @@ class GpuTrial {
 
   std::vector<int64_t> argument_bytes() const {
     std::vector<int64_t> sizes = job_.input_bytes;
-    for (const std::string& constant : job_.constants) sizes.push_back(static_cast<int64_t>(constant.size()));
+    for (const auto& constant : job_.constants) sizes.push_back(static_cast<int64_t>(constant->size()));
     sizes.insert(sizes.end(), job_.output_bytes.begin(), job_.output_bytes.end());
     sizes.insert(sizes.end(), job_.kernel->temporary_bytes.begin(), job_.kernel->temporary_bytes.end());
     return sizes;
