@@ -26,6 +26,17 @@ void opset_of(ModelBuilder& b, const char* domain, int64_t version) {
   import->set_version(version);
 }
 
+// y: `data` of so many steps, its rows cut into heads, which come before the steps. `s` is a shape with its
+// batch.
+void cut_into_heads(ModelBuilder& b, const std::string& data, const std::string& length) {
+  b.ints("zero", {0});
+  b.ints("heads", {-1, kWidth / 2});
+  b.node("Gather", {"s", "zero"}, {"n"});
+  set_attribute(b.node("Concat", {"n", length, "heads"}, {"to"}), "axis", 0);
+  b.node("Reshape", {data, "to"}, {"h"});
+  set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+}
+
 void expect_same_at_all_extents(const Network& network) {
   ModelBuilder b(17);
   b.input("x", {-1, -1, kWidth}, 1, {"batch", "steps", ""}).output("y");
@@ -153,17 +164,12 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
       {"heads by a length that is computed in another way",
        [](ModelBuilder& b) {
          b.node("Shape", {"x"}, {"s"});
-         b.ints("zero", {0});
          b.ints("one", {1});
          b.ints("three", {3});
-         b.ints("heads", {-1, kWidth / 2});
-         b.node("Gather", {"s", "zero"}, {"n"});
          b.node("Gather", {"s", "one"}, {"steps"});
          b.node("Add", {"steps", "three"}, {"more"});
          b.node("Min", {"more", "steps"}, {"length"});
-         set_attribute(b.node("Concat", {"n", "length", "heads"}, {"to"}), "axis", 0);
-         b.node("Reshape", {"x", "to"}, {"h"});
-         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+         cut_into_heads(b, "x", "length");
        }},
       {"numbers up to an extent as a float",
        [](ModelBuilder& b) {
@@ -236,15 +242,10 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
          set_attribute(mean, "axes", std::vector<int64_t>{1});
          set_attribute(b.node("Concat", {"x", "m"}, {"c"}), "axis", 1);
          b.node("Shape", {"x"}, {"s"});
-         b.ints("zero", {0});
          b.ints("one", {1});
-         b.ints("heads", {-1, kWidth / 2});
-         b.node("Gather", {"s", "zero"}, {"n"});
          b.node("Gather", {"s", "one"}, {"steps"});
          b.node("Add", {"one", "steps"}, {"more"});
-         set_attribute(b.node("Concat", {"n", "more", "heads"}, {"to"}), "axis", 0);
-         b.node("Reshape", {"c", "to"}, {"h"});
-         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+         cut_into_heads(b, "c", "more");
        }},
       {"normalized",
        [](ModelBuilder& b) {
