@@ -27,10 +27,10 @@ void opset_of(ModelBuilder& b, const char* domain, int64_t version) {
 }
 
 // y: `data` of so many steps, its rows cut into heads, which come before the steps. `s` is a shape with its
-// batch.
-void cut_into_heads(ModelBuilder& b, const std::string& data, const std::string& length) {
+// batch. -1 heads: as many as there are.
+void cut_into_heads(ModelBuilder& b, const std::string& data, const std::string& length, int64_t heads = -1) {
   b.ints("zero", {0});
-  b.ints("heads", {-1, kWidth / 2});
+  b.ints("heads", {heads, kWidth / 2});
   b.node("Gather", {"s", "zero"}, {"n"});
   set_attribute(b.node("Concat", {"n", length, "heads"}, {"to"}), "axis", 0);
   b.node("Reshape", {data, "to"}, {"h"});
@@ -121,14 +121,9 @@ TEST(OpenDimensions, ComputeWhatFixedOnesDo) {
       {"heads by the shape",
        [](ModelBuilder& b) {
          b.node("Shape", {"x"}, {"s"});
-         b.ints("zero", {0});
          b.ints("one", {1});
-         b.ints("heads", {2, kWidth / 2});
-         b.node("Gather", {"s", "zero"}, {"n"});
          b.node("Gather", {"s", "one"}, {"steps"});
-         set_attribute(b.node("Concat", {"n", "steps", "heads"}, {"to"}), "axis", 0);
-         b.node("Reshape", {"x", "to"}, {"h"});
-         set_attribute(b.node("Transpose", {"h"}, {"y"}), "perm", std::vector<int64_t>{0, 2, 1, 3});
+         cut_into_heads(b, "x", "steps", 2);
        }},
       {"positions from an extent on",
        [](ModelBuilder& b) {
