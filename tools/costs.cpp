@@ -12,6 +12,7 @@
 #include "korch/options/option_table.h"
 #include "korch/profile/cost_training.h"
 #include "korch/profile/costs_file.h"
+#include "korch/profile/costs_table.h"
 #include "verbs.h"
 
 namespace korch {
@@ -37,15 +38,20 @@ void print_warnings(Database& database) {
   for (const std::string& warning : database.take_warnings()) fmt::print(stderr, "korch: {}\n", warning);
 }
 
-void run_export(CostsArguments& arguments) {
+// Of a database that exists, to a file that is not one of the database's.
+void require_files(const CostsArguments& arguments, const char* written) {
   require_database(arguments);
   if (!file_exists(arguments.database))
     throw Error(ErrorKind::io, "there is no kernel database '" + arguments.database + "'");
   FileRoles files;
   for (const std::string& file : Database::files(arguments.database))
     files.reads("the kernel database", file);
-  files.writes("the costs", arguments.file);
+  files.writes(written, arguments.file);
   require_writable(arguments.file);
+}
+
+void run_export(CostsArguments& arguments) {
+  require_files(arguments, "the costs");
   Database database(arguments.database);
   std::string text;
   const CostsCount count = export_costs(database, [&](std::string_view line) { text += line; });
@@ -104,8 +110,17 @@ CostSet known_costs(const CostsArguments& arguments, bool only) {
   return costs;
 }
 
+void run_table(CostsArguments& arguments) {
+  require_files(arguments, "the table");
+  const CostSet costs = known_costs(arguments, !arguments.without.empty());
+  std::string text;
+  write_costs_table(costs, [&](std::string_view line) { text += line; });
+  write_file(arguments.file, text);
+  fmt::print("{}: {}\n", arguments.file, counted(static_cast<int>(costs.rows.size()), "cost"));
+}
+
 void run_train(CostsArguments& arguments) {
-  require_writable(arguments.file);
+  require_files(arguments, "the model of costs");
   const Trained trained = train(known_costs(arguments, false), arguments.lightgbm);
   write_file(arguments.file, to_text(trained.model));
   fmt::print("{}: {} trees. Of networks held out, a fifth at a time:\n", arguments.file,
@@ -127,16 +142,18 @@ void add_costs_verb(CommandLine& command_line) {
   Options verb = command_line.verb(
       "costs",
       "measured costs of kernels: as a file that other machines read, and models that learn from them");
-  verb.option("action", arguments->action,
-              "export: write the database's costs; import: add those of a file; measure: some kernels of a "
-              "network; train: a "
-              "model of costs, from the database; score: how well a model agrees with the database")
+  verb.option(
+          "action", arguments->action,
+          "export: write the database's costs; import: add those of a file; measure: some kernels of a "
+          "network; table: the database's costs with their features, for other programs that learn; train: a "
+          "model of costs, from the database; score: how well a model agrees with the database")
       .required()
-      .one_of({"export", "import", "measure", "train", "score"});
-  verb.option("file", arguments->file,
-              "the file of costs (JSON, one object per line); measure: the network; train, score: the model "
-              "of costs, score "
-              "also 'shipped', the program's own")
+      .one_of({"export", "import", "measure", "table", "train", "score"});
+  verb.option(
+          "file", arguments->file,
+          "the file of costs (JSON, one object per line); measure: the network; table: CSV; train, score: "
+          "the model of costs, score "
+          "also 'shipped', the program's own")
       .required();
   verb.option("--profile-db", arguments->database, "kernel database [" + place_in_cache("kernels.db") + "]");
   arguments->measure.sampled_kernels = 100;
@@ -148,14 +165,12 @@ void add_costs_verb(CommandLine& command_line) {
   verb.option("--threads", arguments->measure.threads, "measure: as for compile [all cores]");
   verb.option("--shape", arguments->shapes, "measure: as for compile");
   verb.option("--network", arguments->without,
-              "train: leave out this network's costs; score: only this network's (repeatable)");
+              "train: leave out this network's costs; score, table: only this network's (repeatable)");
   verb.option("--lightgbm", arguments->lightgbm, "train: the library of LightGBM [lib_lightgbm.so]");
   verb.runs([arguments] {
-    const std::map<std::string, void (*)(CostsArguments&)> actions = {{"export", run_export},
-                                                                      {"import", run_import},
-                                                                      {"measure", run_measure},
-                                                                      {"train", run_train},
-                                                                      {"score", run_score}};
+    const std::map<std::string, void (*)(CostsArguments&)> actions = {
+        {"export", run_export}, {"import", run_import}, {"measure", run_measure},
+        {"table", run_table},   {"train", run_train},   {"score", run_score}};
     actions.at(arguments->action)(*arguments);
   });
 }

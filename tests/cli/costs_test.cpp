@@ -1,4 +1,6 @@
 // A model of costs, from kernels that are measured here to a plan.
+#include <algorithm>
+
 #include "cli.h"
 #include "korch/base/json.h"
 
@@ -42,6 +44,19 @@ TEST_F(Costs, OfSomeKernelsAreMeasuredWithTheirFeatures) {
   expect_refused("costs train " + path("m.json") + database(), 2,
                  {"5 costs of 1 networks are too few to learn from"});
   EXPECT_FALSE(file_exists(path("m.json")));
+}
+
+TEST_F(Costs, AreATableForOtherPrograms) {
+  ASSERT_EQ(run("costs measure " + path("net.onnx") + " --kernels 3 --threads 1" + database()), 0) << err_;
+  ASSERT_EQ(run("costs table " + path("t.csv") + database()), 0) << err_;
+  EXPECT_NE(out_.find("3 costs"), std::string::npos) << out_;
+  const std::string text = read_file(path("t.csv"));
+  EXPECT_TRUE(text.starts_with("network,device,candidate,kernel,family,")) << text.substr(0, 100);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 4);
+  ASSERT_EQ(run("costs table " + path("t.csv") + " --network other.onnx" + database()), 0) << err_;
+  EXPECT_NE(out_.find("0 costs"), std::string::npos) << out_;
+  expect_refused("costs table " + path("k.db") + database(), 2, {"k.db"});
+  expect_refused("costs train " + path("k.db") + " " + database(), 2, {"k.db"});
 }
 
 TEST_F(Costs, BadModelsAreRefused) {

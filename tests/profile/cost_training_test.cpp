@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "korch/base/error.h"
 #include "korch/base/json.h"
+#include "korch/profile/costs_table.h"
 
 namespace korch {
 namespace {
@@ -98,6 +101,53 @@ TEST(CostTraining, OlderRowsStayReadable) {
   EXPECT_EQ(older->primitives, "Add");
   EXPECT_EQ(older->feature_set, 0);
   EXPECT_TRUE(older->features.empty());
+}
+
+// Fields of a line; commas within quotes are part of a field.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool within = false;
+  for (const char c : line) {
+    if (c == '"') within = !within;
+    if (c == ',' && !within)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  return fields;
+}
+
+TEST(CostTraining, RowsAreATable) {
+  Database database(":memory:");
+  put_costs(database, "a \"b\", c", {0.5, 1.5, 2.5});
+  put_costs(database, "d", {0.25});
+  std::vector<std::vector<std::string>> lines;
+  write_costs_table(costs_to_learn_from(database, {}), [&](std::string_view line) {
+    EXPECT_TRUE(line.ends_with("\n"));
+    lines.push_back(fields_of(std::string(line.substr(0, line.size() - 1))));
+  });
+  ASSERT_EQ(lines.size(), 5U);
+  const std::vector<std::string>& head = lines[0];
+  const auto column = [&](const std::string& name) {
+    return static_cast<size_t>(std::ranges::find(head, name) - head.begin());
+  };
+  EXPECT_EQ(column("draft." + feature_names()[0]), 9U);
+  EXPECT_EQ(head.back(), "tile." + feature_names().back());
+  std::map<std::string, int> candidates, families;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    ASSERT_EQ(lines[i].size(), 9 + feature_names().size());
+    const double factor = std::stod(lines[i][column("log_factor")]);
+    EXPECT_NEAR(std::stod(lines[i][9]), factor, 1e-6);
+    EXPECT_NEAR(std::stod(lines[i][column("cost_us")]), 2 * std::exp(factor), 1e-6);
+    EXPECT_EQ(lines[i][column("bound_us")], "2");
+    EXPECT_EQ(lines[i][column("weight")], "1");
+    EXPECT_EQ(lines[i][0], factor < 0.3 ? "\"d\"" : "\"a \"\"b\"\", c\"");
+    ++candidates[lines[i][column("candidate")]];
+    ++families[lines[i][column("family")]];
+  }
+  EXPECT_EQ(candidates.size(), 2U);
+  EXPECT_EQ(families["\"loop\""], 3);
+  EXPECT_EQ(families["\"reorder\""], 1);
 }
 
 TEST(CostTraining, AFewCostsAreTooFew) {

@@ -18,19 +18,10 @@ namespace {
 
 constexpr int kFolds = 5;
 
-double log_factor(const CostRow& row) {
-  return std::log(row.cost.us / row.conditions.bound_us);
-}
-
 std::set<std::string> networks_of(const std::vector<CostRow>& rows) {
   std::set<std::string> networks;
   for (const CostRow& row : rows) networks.insert(row.conditions.network);
   return networks;
-}
-
-// What was measured with little care, or while others ran, says less.
-double weight_of(const CostRow& row) {
-  return (row.cost.care == Care::quick ? 0.5 : 1) * (row.conditions.disturbed.empty() ? 1 : 0.25);
 }
 
 std::vector<RegressionTree> trees_from(const LightGbm& lightgbm, const std::vector<const CostRow*>& rows) {
@@ -50,10 +41,7 @@ double quantile(std::vector<double> values, double share) {
 std::vector<FamilyScore> scores_of_families(const std::vector<CostRow>& rows,
                                             const std::vector<double>& magnitudes) {
   std::map<std::string, std::vector<double>> by_family;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& implementation = rows[i].conditions.implementation;
-    by_family[implementation.substr(0, implementation.find_first_of("( "))].push_back(magnitudes[i]);
-  }
+  for (size_t i = 0; i < rows.size(); ++i) by_family[family_of(rows[i])].push_back(magnitudes[i]);
   std::vector<FamilyScore> scores;
   for (const auto& [family, errors] : by_family)
     scores.push_back({family, static_cast<int>(errors.size()), quantile(errors, 0.5)});
@@ -69,7 +57,6 @@ CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>
   score.networks = static_cast<int>(networks_of(rows).size());
   std::vector<double> errors, magnitudes;
   double sum = 0, squares = 0, error_squares = 0;
-  // By network, what is computed and of which types: the candidate.
   std::map<std::string, std::vector<size_t>> by_candidate;
   for (size_t i = 0; i < rows.size(); ++i) {
     const double is = log_factor(rows[i]), error = is - estimates[i];
@@ -78,8 +65,7 @@ CostScore score_from(const std::vector<CostRow>& rows, const std::vector<double>
     sum += is;
     squares += is * is;
     error_squares += error * error;
-    const CostConditions& c = rows[i].conditions;
-    by_candidate[fmt::format("{}|{}|{}|{}", c.network, c.device, c.primitives, c.arguments)].push_back(i);
+    by_candidate[candidate_of(rows[i])].push_back(i);
   }
   const auto count = static_cast<double>(std::max<size_t>(1, rows.size()));
   score.rmse = std::sqrt(error_squares / count);
@@ -133,6 +119,24 @@ std::optional<Features> features_of(const CostConditions& conditions, Database& 
 }
 
 }  // namespace
+
+double log_factor(const CostRow& row) {
+  return std::log(row.cost.us / row.conditions.bound_us);
+}
+
+double weight_of(const CostRow& row) {
+  return (row.cost.care == Care::quick ? 0.5 : 1) * (row.conditions.disturbed.empty() ? 1 : 0.25);
+}
+
+std::string candidate_of(const CostRow& row) {
+  const CostConditions& c = row.conditions;
+  return fmt::format("{}|{}|{}|{}", c.network, c.device, c.primitives, c.arguments);
+}
+
+std::string family_of(const CostRow& row) {
+  const std::string& implementation = row.conditions.implementation;
+  return implementation.substr(0, implementation.find_first_of("( "));
+}
 
 CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only) {
   CostSet set;

@@ -19,6 +19,19 @@ struct CostSet {
 // alone.
 CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only = false);
 
+// What a model is to say of a row: ln(cost / bound).
+double log_factor(const CostRow& row);
+
+// What a row counts in training: less if it was measured with little care, or while others ran.
+double weight_of(const CostRow& row);
+
+// By network, what is computed and of which types. Rows of one candidate are kernels that a plan chooses
+// among.
+std::string candidate_of(const CostRow& row);
+
+// The first word of its implementation.
+std::string family_of(const CostRow& row);
+
 struct FamilyScore {
   std::string family;
   int rows = 0;
