@@ -69,6 +69,24 @@ bool stopped_before_plan(const CompileArguments& arguments) {
   return !arguments.user.compile.stop_after.empty() && arguments.user.compile.stop_after != "plan";
 }
 
+nlohmann::ordered_json fleet_json(const FleetReport& fleet) {
+  nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+  for (const FleetReport::Member& w : fleet.workers)
+    workers.push_back(
+        {{"name", w.name}, {"kernels", w.kernels}, {"set_aside", w.set_aside}, {"lost", w.is_lost}});
+  return {{"workers", std::move(workers)}, {"by_leader", fleet.by_leader}};
+}
+
+std::string fleet_text(const FleetReport& fleet) {
+  std::string text = fmt::format("fleet: this machine measured {} kernels", fleet.by_leader);
+  for (const FleetReport::Member& w : fleet.workers)
+    text += fmt::format("; {} {}{}", w.name, w.kernels,
+                        !w.set_aside.empty() ? " (set aside)"
+                        : w.is_lost          ? " (lost)"
+                                             : "");
+  return text;
+}
+
 void print_result(const CompileResult& result, const CompileArguments& arguments) {
   const PlanReport& r = result.plan.report;
   if (arguments.json) {
@@ -81,6 +99,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     }
     nlohmann::ordered_json json = {{"output", arguments.output}, {"steps", result.plan.steps.size()}};
     json.update(nlohmann::ordered_json::parse(report_to_json(r)));
+    if (result.fleet) json["fleet"] = fleet_json(*result.fleet);
     json.update({{"kernels_compiled", result.compiled},
                  {"kernels_measured", result.measured},
                  {"seconds", result.stage_seconds},
@@ -121,6 +140,7 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
       r.candidates, r.columns, r.kernels,
       r.modelled > 0 ? fmt::format("{} costed by a model, ", r.modelled) : "", r.measured, result.compiled,
       result.measured);
+  if (result.fleet) fmt::print("{}\n", fleet_text(*result.fleet));
   fmt::print("{:.1f} s ({})\n", total, stages);
   if (arguments.user.compile.stop_after.empty()) fmt::print("wrote {}\n", arguments.output);
 }

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   korch::add_fission_verb(command_line);
   korch::add_equiv_verb(command_line);
   korch::add_costs_verb(command_line);
+  korch::add_measure_verb(command_line);
   korch::add_operators_verb(command_line);
   korch::add_doctor_verb(command_line);
   korch::add_completion_verb(command_line);

@@ -26,6 +26,7 @@ struct ManualTexts {
 };
 void add_manual_verb(CommandLine& command_line, const ManualTexts& texts);
 void add_worker_verb(CommandLine& command_line);
+void add_measure_verb(CommandLine& command_line);
 void add_costs_verb(CommandLine& command_line);
 
 }  // namespace korch

@@ -84,10 +84,12 @@ TEST(OptionTable, PresetsAreValues) {
   const CompileOptions &a = untouched.compile, &b = set.compile;
   EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
                      a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.variants.which,
-                     a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s),
+                     a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s,
+                     a.fleet_hosts, a.fleet_dir, a.fleet_tolerance),
             std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
                      b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.variants.which,
-                     b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s));
+                     b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s,
+                     b.fleet_hosts, b.fleet_dir, b.fleet_tolerance));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
             std::tie(set.cache, set.compiler, set.instances, set.constants));
 }
@@ -106,6 +108,9 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
                                                         {"verify", "0"},
                                                         {"seed", "7"},
                                                         {"stop_after", "columns"},
+                                                        {"fleet", "slurm:2"},
+                                                        {"fleet", "start {dir}"},
+                                                        {"fleet_tolerance", "10"},
                                                         {"database", ""}})
     set_option(options, kProgram, name, value);
   const CompileOptions& o = options.compile;
@@ -120,6 +125,8 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_FALSE(o.verify);
   EXPECT_EQ(o.seed, 7u);
   EXPECT_EQ(o.stop_after, "columns");
+  EXPECT_EQ(o.fleet, (std::vector<std::string>{"slurm:2", "start {dir}"}));
+  EXPECT_EQ(o.fleet_tolerance, 10);
   EXPECT_EQ(failure(kProgram, "strategy", "published"),
             "--strategy: optimal, greedy, unfused or random:SEED, not 'published'");
   EXPECT_EQ(failure(kProgram, "threads", "1025"), "--threads: a whole number from 0 to 1024, not '1025'");

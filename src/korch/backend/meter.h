@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,7 +39,8 @@ struct MeasuredKernel {
   std::vector<TensorType> inputs;                  // dtype decides the random content
   std::vector<int64_t> input_bytes, output_bytes;  // physical
   std::vector<std::shared_ptr<const std::string>> constants;  // packed
-  std::vector<NeededSlices> needed;                // by phase, of each outer ones first; none: all
+  std::vector<DType> constant_types;                          // before that; empty: not known
+  std::vector<NeededSlices> needed;                           // by phase, of each outer ones first; none: all
 };
 
 // Inputs are random, constants cycled through a working set as large as the network's, activations as warm as
@@ -47,6 +49,14 @@ class Meter {
  public:
   virtual ~Meter() = default;
   virtual Result<Cost> measure(const MeasuredKernel& kernel, Care care) = 0;
+  // So many kernels, each asked for when it is needed; `done` gets each one's cost, in whatever order they
+  // come.
+  virtual void measure_all(size_t count, const std::function<MeasuredKernel(size_t)>& kernel, Care care,
+                           const std::function<void(size_t, Result<Cost>)>& done) {
+    for (size_t i = 0; i < count; ++i) done(i, measure(kernel(i), care));
+  }
+  // That measure at once: so many times as many kernels are worth asking for together.
+  virtual int machines() { return 1; }
   // The bytes of all outputs after a run on random inputs. Outputs begin as zeros; kernels with the same
   // inputs get the same numbers.
   virtual Result<std::string> outputs(const MeasuredKernel& kernel) = 0;

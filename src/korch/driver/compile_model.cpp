@@ -9,6 +9,7 @@
 #include "korch/backend/backend.h"
 #include "korch/base/deadline.h"
 #include "korch/driver/compile_part.h"
+#include "korch/driver/fleet_of.h"
 #include "korch/driver/merged_plan.h"
 #include "korch/driver/planning_speeds.h"
 #include "korch/driver/variant_budget.h"
@@ -121,13 +122,11 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   result->plan = std::move(merged.plan);
 }
 
-}  // namespace
-
-CompileResult compile_model(const std::string& model, const std::string& output,
-                            const CompileOptions& options) {
+CompileResult compile_plans(const std::string& model, const std::string& output,
+                            const CompileOptions& options, Fleet* fleet) {
   const std::string name = model.substr(model.find_last_of('/') + 1);
   if (options.least_shapes.empty() || !options.stop_after.empty() || options.sampled_kernels > 0)
-    return compile_part(name, options, import_of(model, options, {}), output);
+    return compile_part(name, options, import_of(model, options, {}), output, nullptr, fleet);
 
   // The largest first: that is where what cannot be compiled is refused.
   std::vector<BuiltPlan> parts(1);
@@ -142,7 +141,8 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   part_options.variants.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
   // What several plans take together is what one may take.
   part_options.variants.most_s /= static_cast<double>(stated_bounds.size());
-  CompileResult result = compile_part(name, part_options, import_of(model, options, {}), output, &parts[0]);
+  CompileResult result =
+      compile_part(name, part_options, import_of(model, options, {}), output, &parts[0], fleet);
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
   const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
@@ -161,7 +161,7 @@ CompileResult compile_model(const std::string& model, const std::string& output,
     part_options.variants.least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
-      add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part),
+      add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part, fleet),
                &result);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together
@@ -188,10 +188,24 @@ CompileResult compile_model(const std::string& model, const std::string& output,
   return result;
 }
 
+}  // namespace
+
+CompileResult compile_model(const std::string& model, const std::string& output,
+                            const CompileOptions& options) {
+  const std::unique_ptr<Fleet> fleet = fleet_of(options, output);
+  CompileResult result = compile_plans(model, output, options, fleet.get());
+  if (fleet != nullptr) report_fleet(*fleet, result);
+  return result;
+}
+
 CompileResult compile_graph(const Graph& graph, const std::string& name, const std::string& output,
                             const CompileOptions& options) {
-  return compile_part(
-      name, options, [&](FileRoles&, std::vector<std::string>&) { return graph; }, output);
+  const std::unique_ptr<Fleet> fleet = fleet_of(options, output);
+  CompileResult result = compile_part(
+      name, options, [&](FileRoles&, std::vector<std::string>&) { return graph; }, output, nullptr,
+      fleet.get());
+  if (fleet != nullptr) report_fleet(*fleet, result);
+  return result;
 }
 
 }  // namespace korch

@@ -3,6 +3,7 @@
 
 #include "korch/base/file_roles.h"
 #include "korch/driver/pipeline.h"
+#include "korch/fleet/fleet.h"
 #include "korch/search/plan_builder.h"
 
 namespace korch {
@@ -11,7 +12,9 @@ namespace korch {
 using ImportNetwork = std::function<Graph(FileRoles& files, std::vector<std::string>& warnings)>;
 
 // As compile_model. With `part` no file is written: `part` receives the plan, verified as the file would be.
+// `fleet`: measures, if it is not null.
 CompileResult compile_part(const std::string& name, const CompileOptions& options,
-                           const ImportNetwork& import, const std::string& output, BuiltPlan* part = nullptr);
+                           const ImportNetwork& import, const std::string& output, BuiltPlan* part = nullptr,
+                           Fleet* fleet = nullptr);
 
 }  // namespace korch

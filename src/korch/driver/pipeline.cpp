@@ -50,9 +50,10 @@ struct LastStage {};
 
 class Compilation {
  public:
-  Compilation(const std::string& name, const CompileOptions& options)
+  Compilation(const std::string& name, const CompileOptions& options, Fleet* fleet)
       : name_(name),
         options_(options),
+        fleet_(fleet),
         dumps_(options.dump_dir, files_),
         deadlines_(options.budget_s),
         clock_(options) {
@@ -131,6 +132,7 @@ class Compilation {
           bank.emplace(graph, device_, database_.get(), footprint_bytes(primitives), strikes(), nullptr,
                        &clock_);
           bank->set_network(name_);
+          if (fleet_ != nullptr) bank->set_meter(fleet_->meter(device_, footprint_bytes(primitives)));
           return find_candidates(rewritten, *bank, setting);
         },
         [&](const Candidates& c) { return describe(graph, c.all); });
@@ -277,6 +279,7 @@ class Compilation {
 
   const std::string name_;  // of the network's file
   CompileOptions options_;
+  Fleet* const fleet_;
   FileRoles files_;
   const Dumps dumps_;
   StageDeadlines deadlines_;
@@ -292,8 +295,9 @@ class Compilation {
 }  // namespace
 
 CompileResult compile_part(const std::string& name, const CompileOptions& options,
-                           const ImportNetwork& import, const std::string& output, BuiltPlan* part) {
-  Compilation compilation(name, options);
+                           const ImportNetwork& import, const std::string& output, BuiltPlan* part,
+                           Fleet* fleet) {
+  Compilation compilation(name, options, fleet);
   return compilation.run([&] { return import(compilation.files(), compilation.warnings()); }, output, part);
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "korch/fleet/roster.h"
 #include "korch/ir/graph.h"
 #include "korch/options/compile_options.h"
 #include "korch/plan/plan.h"
@@ -15,6 +17,7 @@ struct CompileResult {
   Plan plan;                       // without steps when stopped early
   int compiled = 0, measured = 0;  // kernels, not counting what the database held
   std::map<std::string, double> stage_seconds;
+  std::optional<FleetReport> fleet;  // who measured, where other machines were asked to
   std::vector<std::string> warnings;  // of the database and of healing; the compilation went on
 };
 

@@ -76,6 +76,10 @@ struct CompileOptions {
   std::string database_path;             // empty: no database
   std::string dump_dir;                  // empty: no dumps
   std::string save_inputs;               // folder for inputs to run it with (saved_inputs.h); empty: none
+  std::vector<std::string> fleet;        // "slurm:N", or commands that start workers (fleet/commands.h)
+  std::string fleet_hosts;               // of these commands, joined by commas
+  std::string fleet_dir;                 // shared with workers; empty: beside the output, if there is a fleet
+  int fleet_tolerance = 5;               // per cent by which a worker may differ from this machine
   int sampled_kernels = 0;   // so many of the network's are measured, and no plan is made (cost_sample.h)
   uint64_t sample_seed = 0;  // of the choice of these
   std::string stop_after;    // one of kLastStages; empty: the executable is written

@@ -166,6 +166,7 @@ class Slots {
   void measuring(CompileOptions& options);
   void planning(CompileOptions& options);
   void making(CompileOptions& options);
+  void fleet(CompileOptions& options);
 };
 
 Slots::Slots(UserOptions& options) {
@@ -194,6 +195,7 @@ Slots::Slots(UserOptions& options) {
       "are infinite), with sums in float32");
   planning(o);
   making(o);
+  fleet(o);
   text("cache", kProvider | kTorch, options.cache,
        "folder of executables that were made, for later sessions; empty: none are kept", OptionKind::place);
   text("compiler", kProvider, options.compiler, "the program korch; empty: the one installed with libkorch");
@@ -281,6 +283,30 @@ void Slots::making(CompileOptions& options) {
         "for a GPU: the executable also holds what an emulated one runs, to check it where no GPU is");
   for_experts();
   text("stop_after", kProgram, options.stop_after, "end after a stage", OptionKind::word, kLastStages);
+  for_experts();
+}
+
+void Slots::fleet(CompileOptions& options) {
+  std::vector<std::string>& commands = options.fleet;
+  add("fleet", kCompiling, OptionKind::texts, "",
+      "other machines measure: slurm:N starts N workers by srun; else a command that starts one, with {dir}, "
+      "{threads}, {korch} and, for each of the hosts, {host}: \"ssh {host} korch measure --serve {dir} "
+      "--once\" "
+      "(repeatable)",
+      [&commands](const std::string& text) {
+        commands.push_back(text);
+        return true;
+      });
+  for_experts();
+  text("fleet_hosts", kCompiling, options.fleet_hosts, "the hosts of such commands, joined by commas");
+  for_experts();
+  text("fleet_dir", kCompiling, options.fleet_dir,
+       "folder that all of them see, this user's alone; else the executable's name with .fleet; also without "
+       "commands, for workers that are started by hand");
+  for_experts();
+  whole("fleet_tolerance", kCompiling, options.fleet_tolerance, 1, 100'000,
+        "per cent by which a worker's times of the sentinels may differ from this machine's; others are set "
+        "aside");
   for_experts();
 }
 

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/base/only_ours.h"
 #include "korch/profile/sqlite.h"
 
 namespace korch {
@@ -148,15 +149,6 @@ Outcome standing(const std::string& path) {
       big_endian(&header[kApplicationAt]) != kApplicationId)
     return Outcome::foreign;
   return big_endian(&header[kVersionAt]) > kSchemaVersion ? Outcome::newer : Outcome::done;
-}
-
-// Belongs to this user or root, and nobody else can write to it; what is not there is.
-bool only_ours(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return errno == ENOENT;
-  if (info.st_uid != ::geteuid() && info.st_uid != 0) return false;
-  const bool is_guarded = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
-  return is_guarded || (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 bool may_hold_code(const std::string& path) {

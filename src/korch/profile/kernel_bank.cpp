@@ -284,8 +284,10 @@ MeasuredKernel KernelBank::job_of(const KernelRequest& request, const BuiltKerne
     for (size_t i = 0; i < candidate.outputs.size(); ++i)
       job.output_bytes.push_back(
           physical_bytes(graph_.value(candidate.outputs[i]).type, request.implementation->output_layouts[i]));
-    for (size_t i = 0; i < candidate.constants.size(); ++i)
+    for (size_t i = 0; i < candidate.constants.size(); ++i) {
       job.constants.push_back(constants_.get(candidate.constants[i], built.kernel.constant_packing[i]));
+      job.constant_types.push_back(graph_.value(candidate.constants[i]).type.dtype);
+    }
   } else {
     job.inputs = {request.reorder_type};
     job.input_bytes = {physical_bytes(request.reorder_type, request.reorder_from)};
@@ -335,32 +337,59 @@ bool KernelBank::same_results(const KernelRequest& a, const KernelRequest& b) {
 void KernelBank::measure(const std::vector<KernelRequest>& requests, Care care) {
   build(requests);
   const WorkClock::Timed timed(clock_, "measure kernels");
+  std::vector<const KernelRequest*> all;
+  for (const KernelRequest& request : requests) all.push_back(&request);
+  look(all, care);
+}
+
+void KernelBank::look(const std::vector<const KernelRequest*>& requests, Care care) {
   const auto suffices = [&](const std::optional<Cost>& cost) { return cost && cost->care >= care; };
-  for (const KernelRequest& request : requests) {
-    Result<BuiltKernel>& slot = kernels_.at(request.key);
-    if (!slot || suffices(slot.value().cost)) continue;
-    BuiltKernel built = std::move(slot).value();
-    const Hash key = cost_key(request, built);
+  struct Wanted {
+    const KernelRequest* request;
+    Hash key;
+  };
+  std::vector<Wanted> wanted;
+  std::vector<const KernelRequest*>
+      later;  // the same kernels for other requests: the database knows them then
+  std::unordered_set<Hash, HashHasher> keys;
+  std::unordered_set<const void*> slots;
+  for (const KernelRequest* request : requests) {
+    Result<BuiltKernel>& slot = kernels_.at(request->key);
+    if (!slot || suffices(slot.value().cost) || !slots.insert(&slot).second) continue;
+    const Hash key = cost_key(*request, slot.value());
     // Also where a quick look is known: the same kernel may have been measured thoroughly for another
     // request.
     if (database_ != nullptr)
-      if (const std::optional<Cost> known = database_->get_cost(key)) built.cost = known;
-    if (suffices(built.cost)) {
-      slot = std::move(built);
-      continue;
-    }
-    Result<Cost> cost = meter().measure(job_of(request, built), care);
-    if (cost) {
-      const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&
-                             built.cost->us < cost.value().us;
-      if (!was_lower) built.cost = cost.value();
-      built.cost->care = care;
-      record(key, request, built, *built.cost, "");
-      slot = std::move(built);
-    } else {
-      slot = cost.refusal();
-    }
+      if (const std::optional<Cost> known = database_->get_cost(key)) {
+        BuiltKernel built = std::move(slot).value();
+        built.cost = known;
+        slot = std::move(built);
+      }
+    if (suffices(slot.value().cost)) continue;
+    if (database_ != nullptr && !keys.insert(key).second)
+      later.push_back(request);
+    else
+      wanted.push_back({request, key});
   }
+  if (wanted.empty()) return;
+  meter().measure_all(
+      wanted.size(),
+      [&](size_t i) { return job_of(*wanted[i].request, kernels_.at(wanted[i].request->key).value()); }, care,
+      [&](size_t i, const Result<Cost>& cost) {
+        Result<BuiltKernel>& slot = kernels_.at(wanted[i].request->key);
+        if (!cost) {
+          slot = cost.refusal();
+          return;
+        }
+        BuiltKernel built = std::move(slot).value();
+        const bool was_lower = care == Care::twice && built.cost && built.cost->care == Care::thorough &&
+                               built.cost->us < cost.value().us;
+        if (!was_lower) built.cost = cost.value();
+        built.cost->care = care;
+        record(wanted[i].key, *wanted[i].request, built, *built.cost, "");
+        slot = std::move(built);
+      });
+  if (!later.empty()) look(later, care);
 }
 
 }  // namespace korch

@@ -55,6 +55,10 @@ class KernelBank {
 
   // Whose kernels they are: for the rows of its costs.
   void set_network(std::string name) { network_ = std::move(name); }
+  // Measures in place of the backend's own.
+  void set_meter(std::unique_ptr<Meter> meter) { meter_ = std::move(meter); }
+  // Meter::machines; 1 where nothing is measured yet.
+  int machines() const { return meter_ != nullptr ? meter_->machines() : 1; }
 
   // The kernel's spec; does not build it.
   const Result<Spec>& spec(const KernelRequest& request);
@@ -65,8 +69,8 @@ class KernelBank {
   // Compiles kernels that are not built yet, on all of the target's threads; in a build without a compiler,
   // spells them.
   void build(const std::vector<KernelRequest>& requests);
-  // Builds and measures kernels that are not measured yet, or only with less care; nothing else runs while it
-  // measures.
+  // Builds and measures kernels that are not measured yet, or only with less care; nothing else runs here
+  // while it measures.
   void measure(const std::vector<KernelRequest>& requests, Care care = Care::quick);
 
   // The kernel's cost on a device like the target (carried_costs.h), if it was measured there.
@@ -122,6 +126,8 @@ class KernelBank {
   // Into the database, with its conditions. `part`: of a run of smaller extents.
   void record(const Hash& key, const KernelRequest& request, const BuiltKernel& built, const Cost& cost,
               const std::string& part);
+  // Of built kernels; those that the database knows get its cost.
+  void look(const std::vector<const KernelRequest*>& requests, Care care);
   MeasuredKernel job_of(const KernelRequest& request, const BuiltKernel& built);
 
   const Graph& graph_;

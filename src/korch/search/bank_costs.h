@@ -27,6 +27,7 @@ class BankCosts : public CostSource {
   std::optional<Cost> cost_when_built(int column) override;
   double occupancy(int column) const override;
   bool has_rounds(int column) const override;
+  int machines() override { return bank_.machines(); }
   void release_memory() override { bank_.release_memory(); }
 
  private:

@@ -54,7 +54,7 @@ void CostBook::look(const std::vector<int>& columns, Care care) {
   // Compiled together, then measured; progress and deadline are seen in between.
   constexpr size_t kFew = 4, kMany = 16;
   constexpr double kLeastRuns = 3;  // of a kernel that takes long, in one look
-  const size_t batch_size = options_.small_batches ? kFew : kMany;
+  const size_t batch_size = (options_.small_batches ? kFew : kMany) * static_cast<size_t>(source_.machines());
   for (size_t i = 0; i < columns.size(); i += batch_size) {
     throw_if_interrupted();
     if (options_.progress)

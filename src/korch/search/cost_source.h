@@ -38,6 +38,8 @@ class CostSource {
   virtual double occupancy(int column) const = 0;
   // Likewise; false where there is none.
   virtual bool has_rounds(int column) const = 0;
+  // That measure at once: so many times as many kernels are worth asking for together.
+  virtual int machines() { return 1; }
   // Nothing will be measured for some time.
   virtual void release_memory() {}
 };
