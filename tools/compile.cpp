@@ -121,11 +121,8 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
   const std::string solvers =
       kept_plan(r) == "solver's" ? "" : fmt::format("solver's plan {:.1f} us, ", r.objective_us);
   fmt::print("{} primitives -> {} kernels, predicted {:.1f} us ({}{} {:.1f} us, gap {:.2f} %{})\n",
-             r.primitives, result.plan.steps.size(), predicted_us(r), solvers,
-             is_bound_proven(r) ? "bound"
-             : r.modelled > 0   ? "bound by the model"
-                                : "bound in doubt",
-             r.bound_us, 100 * r.gap,
+             r.primitives, result.plan.steps.size(), predicted_us(r), solvers, bound_word(r), r.bound_us,
+             100 * r.gap,
              r.certified ? (is_bound_proven(r) ? ", certified" : ", certified for these costs")
                          : ", solver: " + r.solver_status);
   std::string runs;
@@ -133,13 +130,12 @@ void print_result(const CompileResult& result, const CompileArguments& arguments
     runs += fmt::format("{}{} plan {:.1f} us{}", runs.empty() ? "run whole: " : "; ", run.plan,
                         run.measured_us, runs.empty() ? " (kept: no other is faster beyond doubt)" : "");
   if (!runs.empty()) fmt::print("{}\n", runs);
+  if (const std::string audit = audit_text(r); !audit.empty()) fmt::print("{}\n", audit);
   for (const std::string& limit : r.limits) fmt::print("limit reached: {}\n", limit);
   fmt::print(
       "{} candidates, {} columns of {} different kernels, {}{} measured; {} kernels compiled and {} "
       "measured now\n",
-      r.candidates, r.columns, r.kernels,
-      r.modelled > 0 ? fmt::format("{} costed by a model, ", r.modelled) : "", r.measured, result.compiled,
-      result.measured);
+      r.candidates, r.columns, r.kernels, modelled_text(r), r.measured, result.compiled, result.measured);
   if (result.fleet) fmt::print("{}\n", fleet_text(*result.fleet));
   fmt::print("{:.1f} s ({})\n", total, stages);
   if (arguments.user.compile.stop_after.empty()) fmt::print("wrote {}\n", arguments.output);

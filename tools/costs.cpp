@@ -8,8 +8,8 @@
 #include "korch/base/file_roles.h"
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
-#include "korch/estimate/shipped_model.h"
 #include "korch/options/option_table.h"
+#include "korch/profile/cost_model.h"
 #include "korch/profile/cost_training.h"
 #include "korch/profile/costs_file.h"
 #include "korch/profile/costs_table.h"
@@ -119,6 +119,33 @@ void run_table(CostsArguments& arguments) {
   fmt::print("{}: {}\n", arguments.file, counted(static_cast<int>(costs.rows.size()), "cost"));
 }
 
+// Of each network, how many costs came out below the quantile that one in twenty should be below.
+void print_audits(const std::vector<NetworkAudit>& audits) {
+  constexpr double kLeast = 0.02, kMost = 0.08;
+  int within = 0, possible = 0;
+  for (const NetworkAudit& audit : audits) {
+    const ShareInterval is = interval_of(audit);
+    within += audit.share() >= kLeast && audit.share() <= kMost;
+    possible += is.least <= kMost && is.most >= kLeast;
+    fmt::print("{:>32}  {:4} of {:5} below their 5 % quantile: {:4.1f} % ({:.1f} to {:.1f} %)\n",
+               audit.network, audit.below, audit.rows, 100 * audit.share(), 100 * is.least, 100 * is.most);
+  }
+  fmt::print(
+      "5 % quantiles: 2 to 8 % below on {} of {} networks; on {} the interval (95 %, of so few costs) "
+      "reaches "
+      "these\n",
+      within, audits.size(), possible);
+}
+
+CostModel model_of(const CostsArguments& arguments) {
+  std::string warning;
+  CostModel model = cost_model_named(arguments.file, warning);
+  if (!model.is_learned())
+    throw Error(ErrorKind::usage,
+                warning.empty() ? arguments.file + ": a model that learned is wanted" : warning);
+  return model;
+}
+
 void run_train(CostsArguments& arguments) {
   require_files(arguments, "the model of costs");
   const Trained trained = train(known_costs(arguments, false), arguments.lightgbm);
@@ -126,13 +153,28 @@ void run_train(CostsArguments& arguments) {
   fmt::print("{}: {} trees. Of networks held out, a fifth at a time:\n", arguments.file,
              trained.model.trees.size());
   print_score(trained.held_out);
+  print_audits(trained.audits);
+}
+
+void run_calibrate(CostsArguments& arguments) {
+  const CostModel model = model_of(arguments);
+  require_writable(arguments.file);
+  const Trained trained = calibrate(model.trees(), known_costs(arguments, false), arguments.lightgbm);
+  write_file(arguments.file, to_text(trained.model));
+  fmt::print("{}: its estimates are as they were, its 5 % quantiles by the costs of the database\n",
+             arguments.file);
+  print_score(trained.held_out);
+  fmt::print("quantiles, of networks held out, a fifth at a time:\n");
+  print_audits(trained.audits);
 }
 
 void run_score(CostsArguments& arguments) {
-  const TreeModel model = arguments.file == "shipped"
-                              ? shipped_model()
-                              : tree_model_from_text(read_file(arguments.file), arguments.file);
-  print_score(score_of(model, known_costs(arguments, !arguments.without.empty())));
+  const CostModel model = model_of(arguments);
+  const CostSet costs = known_costs(arguments, !arguments.without.empty());
+  print_score(score_of(model.trees(), costs));
+  std::vector<double> log_lows;
+  for (const CostRow& row : costs.rows) log_lows.push_back(model.trees().log_low(row.conditions.features));
+  print_audits(audits_of(residuals_of(model.trees(), costs), log_lows));
 }
 
 }  // namespace
@@ -146,14 +188,13 @@ void add_costs_verb(CommandLine& command_line) {
           "action", arguments->action,
           "export: write the database's costs; import: add those of a file; measure: some kernels of a "
           "network; table: the database's costs with their features, for other programs that learn; train: a "
-          "model of costs, from the database; score: how well a model agrees with the database")
+          "model of costs, from the database; calibrate: only its 5 % quantiles; score: how well a model "
+          "agrees with the database")
       .required()
-      .one_of({"export", "import", "measure", "table", "train", "score"});
-  verb.option(
-          "file", arguments->file,
-          "the file of costs (JSON, one object per line); measure: the network; table: CSV; train, score: "
-          "the model of costs, score "
-          "also 'shipped', the program's own")
+      .one_of({"export", "import", "measure", "table", "train", "calibrate", "score"});
+  verb.option("file", arguments->file,
+              "the file of costs (JSON, one object per line); measure: the network; table: CSV; train, "
+              "calibrate, score: the model of costs, score also 'shipped', the program's own")
       .required();
   verb.option("--profile-db", arguments->database, "kernel database [" + place_in_cache("kernels.db") + "]");
   arguments->measure.sampled_kernels = 100;
@@ -165,12 +206,14 @@ void add_costs_verb(CommandLine& command_line) {
   verb.option("--threads", arguments->measure.threads, "measure: as for compile [all cores]");
   verb.option("--shape", arguments->shapes, "measure: as for compile");
   verb.option("--network", arguments->without,
-              "train: leave out this network's costs; score, table: only this network's (repeatable)");
-  verb.option("--lightgbm", arguments->lightgbm, "train: the library of LightGBM [lib_lightgbm.so]");
+              "train, calibrate: leave out this network's costs; score, table: only this network's "
+              "(repeatable)");
+  verb.option("--lightgbm", arguments->lightgbm,
+              "train, calibrate: the library of LightGBM [lib_lightgbm.so]");
   verb.runs([arguments] {
     const std::map<std::string, void (*)(CostsArguments&)> actions = {
-        {"export", run_export}, {"import", run_import}, {"measure", run_measure},
-        {"table", run_table},   {"train", run_train},   {"score", run_score}};
+        {"export", run_export}, {"import", run_import},       {"measure", run_measure}, {"table", run_table},
+        {"train", run_train},   {"calibrate", run_calibrate}, {"score", run_score}};
     actions.at(arguments->action)(*arguments);
   });
 }

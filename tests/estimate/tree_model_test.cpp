@@ -16,7 +16,7 @@ TreeModel two_trees() {
   model.rows = 100;
   model.networks = 7;
   model.spread = 0.15;
-  model.least = -0.5;
+  model.low = {50, 5, -0.5, {{{0}, {-1}, {-2}, {0}, {-0.25f, 0.75f}}}};
   model.trees = {{{1, 0}, {1, -2}, {-1, -3}, {0.5f, -1.25f}, {1.5f, 0.25f, -0.75f}},
                  {{}, {}, {}, {}, {0.125f}}};
   return model;
@@ -37,7 +37,7 @@ void expect_walks(const TreeModel& model) {
 
 void expect_refused(const std::string& text, const std::string& why) {
   try {
-    tree_model_from_text(text, "m.json");
+    tree_model_from_text(text, "m.json", 6);
     ADD_FAILURE() << "taken: " << text.substr(0, 200);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::invalid);
@@ -52,11 +52,13 @@ TEST(TreeModel, SumsTheLeavesThatFeaturesLeadTo) {
 
 TEST(TreeModel, ComesBackFromItsText) {
   const std::string text = to_text(two_trees());
-  const TreeModel read = tree_model_from_text(text, "m.json");
+  const TreeModel read = tree_model_from_text(text, "m.json", 6);
   expect_walks(read);
   EXPECT_EQ(to_text(read), text);
   EXPECT_EQ(read.networks, 7);
-  EXPECT_EQ(read.least, -0.5);
+  EXPECT_EQ(read.low.networks, 5);
+  EXPECT_EQ(read.log_low(row(-1, 0)), -0.75);
+  EXPECT_EQ(read.log_low(row(1, 0)), 0);  // -0.5 + 0.75: an estimate is its quantile at most
 }
 
 // A walk must end, and within the tree.
@@ -77,6 +79,24 @@ TEST(TreeModel, HostileOnesAreRefused) {
   expect_refused(with("leaf", 0, 1e30), "tree 0 is none");
   expect_refused(with("leaf", 0, "x"), "type must be number");
   expect_refused(with("at", 2, 1.0), "tree 0 is none");  // one too many
+  expect_refused(with("at", 0, 1e300), "tree 0 is none");
+  expect_refused(with("at", 0, nullptr), "type must be number");
+  expect_refused(with("less", 0, 1.5), "tree 0 is none");
+  expect_refused(with("feature", 0, 1e30), "tree 0 is none");
+  expect_refused(with("feature", 0, 18446744073709551615U), "tree 0 is none");
+  expect_refused(with("feature", 0, 4294967296), "tree 0 is none");  // 0, if it were cut off
+  nlohmann::ordered_json bad = good;
+  bad["low"]["trees"][0]["less"][0] = 0;
+  expect_refused(bad.dump(), "the low quantile's tree 0 is none");
+  bad = good;
+  bad["trees"] = {{"feature", 1}};
+  expect_refused(bad.dump(), "trees are no list");
+  bad = good;
+  bad["trees"][0]["more"] = 3;
+  expect_refused(bad.dump(), "tree 0 is none");
+  std::string text = good.dump();
+  const size_t leaf = text.find("0.25");
+  expect_refused(text.replace(leaf, 4, "NaN"), "it is no model of costs");  // which is no JSON
 }
 
 TEST(TreeModel, OthersAreRefusedWithWhatToDo) {
@@ -86,7 +106,7 @@ TEST(TreeModel, OthersAreRefusedWithWhatToDo) {
   expect_refused(text.substr(0, text.size() / 2), "it is no model of costs");
   nlohmann::ordered_json other = nlohmann::ordered_json::parse(text);
   other["korch_cost_model"] = 99;
-  expect_refused(other.dump(), "a model of version 99; this korch reads version 1");
+  expect_refused(other.dump(), "a model of version 99; this korch reads version 2");
   other = nlohmann::ordered_json::parse(text);
   other["feature_set"] = 0;
   expect_refused(other.dump(), "train it again (korch costs train)");
@@ -95,7 +115,20 @@ TEST(TreeModel, OthersAreRefusedWithWhatToDo) {
   expect_refused(other.dump(), "train it again (korch costs train)");
   other = nlohmann::ordered_json::parse(text);
   other["spread"] = -1;
-  expect_refused(other.dump(), "its errors are none");
+  expect_refused(other.dump(), "one of its numbers is none");
+  other = nlohmann::ordered_json::parse(text);
+  other["low"]["shift"] = 1e9;
+  expect_refused(other.dump(), "one of its numbers is none");
+  other = nlohmann::ordered_json::parse(text);
+  other["rows"] = -3;
+  expect_refused(other.dump(), "one of its numbers is none");
+  other = nlohmann::ordered_json::parse(text);
+  other["protocol"] = 7;
+  expect_refused(other.dump(), "measured in another way: train it again");
+  other = nlohmann::ordered_json::parse(text);
+  other["korch_cost_model"] = 1;
+  other.erase("low");
+  expect_refused(other.dump(), "a model of version 1; this korch reads version 2");
   other = nlohmann::ordered_json::parse(text);
   other.erase("trees");
   expect_refused(other.dump(), "trees");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "korch/base/error.h"
@@ -18,6 +19,7 @@ void put_costs(Database& database, const std::string& network, const std::vector
                double error = 0) {
   for (size_t i = 0; i < factors.size(); ++i) {
     CostConditions conditions;
+    conditions.protocol = kCostProtocol;
     conditions.primitives = "Add";
     conditions.implementation = i < 2 ? "loop() rm->rm" : "reorder rm -> p10";
     conditions.arguments = "f32[4],";
@@ -88,6 +90,31 @@ TEST(CostTraining, LeavesOutRowsThatTellNoFeatures) {
   const CostSet set = costs_to_learn_from(database, {});
   EXPECT_EQ(set.rows.size(), 2u);
   EXPECT_EQ(set.left_out, 4);
+}
+
+// Of a newer korch, or of nobody: a model that learned from them would be wrong about all others.
+TEST(CostTraining, LeavesOutRowsThatNoKernelHere) {
+  Database database(":memory:");
+  put_costs(database, "a", {0, 1});
+  const CostConditions good = *database.get_conditions(hash_text("a0"));
+  CostConditions newer = good, otherwise = good, longer = good, unbounded = good, undefined = good;
+  newer.feature_set = kFeatureSet + 1;
+  otherwise.protocol = kCostProtocol + 1;
+  longer.features.push_back(1);
+  unbounded.bound_us = 0;
+  undefined.features[3] = std::numeric_limits<float>::quiet_NaN();
+  int rows = 0;
+  const auto put = [&](const CostConditions& conditions, double us) {
+    const Hash key = hash_text("bad " + std::to_string(rows++));
+    database.put_conditions(key, conditions);
+    database.put_cost(key, {us, us, us, 9, Care::thorough});
+  };
+  for (const CostConditions& conditions : {newer, otherwise, longer, unbounded, undefined})
+    put(conditions, 1);
+  for (const double us :
+       {0.0, -1.0, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    put(good, us);
+  EXPECT_EQ(costs_to_learn_from(database, {}).rows.size(), 2U);
 }
 
 // As korch wrote them before it had features.

@@ -54,51 +54,6 @@ TEST(PlanChooser, LearnedBoundsMeasureLess) {
   EXPECT_LT(learned, analytic);
 }
 
-// Estimates search; what they choose is measured, and nothing is proven.
-TEST(PlanChooser, ByEstimatesMeasuresWhatThePlanTakes) {
-  int by_estimates = 0, proven = 0, kernels = 0;
-  for (uint64_t seed = 0; seed < 10; ++seed) {
-    Search quick(seed, /*refused_of_100=*/20), careful(seed, 20);
-    quick.costs.estimate_spread = 0.15;
-    const SolveMemo solved = quick.choose({.prove = false}).solved;
-    EXPECT_FALSE(solved.certified);
-    EXPECT_EQ(solved.solution.status, SolveStatus::feasible);
-    EXPECT_TRUE(quick.columns.estimated);
-    EXPECT_TRUE(exists(quick, solved.solution.chosen));
-    for (const int id : solved.solution.chosen) EXPECT_TRUE(quick.columns.problem.columns[id].measured);
-    EXPECT_NEAR(solved.solution.objective_us, quick.true_us(solved.solution.chosen), 1e-9);
-    EXPECT_LE(quick.true_us(solved.solution.chosen), 1.06 * quick.best_us()) << seed;
-    by_estimates += solved.measured;
-    proven += careful.choose().solved.measured;
-    kernels += solved.kernels;
-  }
-  EXPECT_LT(by_estimates, proven);
-  EXPECT_LT(5 * by_estimates, 2 * kernels);
-}
-
-// Who asked is told that there is no plan, not that the time was short; single primitives may take over.
-TEST(PlanChooser, ByEstimatesSaysThatThereIsNoPlan) {
-  Search search(1, /*refused_of_100=*/100);
-  search.costs.estimate_spread = 0.15;
-  const SolveMemo solved = search.choose({.prove = false}).solved;
-  EXPECT_EQ(solved.solution.status, SolveStatus::infeasible);
-  EXPECT_TRUE(solved.solution.chosen.empty());
-}
-
-TEST(PlanChooser, ByEstimatesRemembersApartFromProofs) {
-  const TempDir folder;
-  Database database(folder.path() + "/k.db");
-  Search first, again, proven;
-  first.costs.estimate_spread = again.costs.estimate_spread = proven.costs.estimate_spread = 0.15;
-  const SolveMemo chosen = first.choose({.prove = false}, &database).solved,
-                  remembered = again.choose({.prove = false}, &database).solved;
-  EXPECT_EQ(remembered.solution.chosen, chosen.solution.chosen);
-  EXPECT_TRUE(again.columns.estimated);
-  EXPECT_EQ(again.contests.contests, 0);
-  EXPECT_TRUE(proven.choose({}, &database).solved.certified);
-  EXPECT_FALSE(proven.columns.estimated);
-}
-
 TEST(PlanChooser, ExhaustiveLooksAtEveryKernel) {
   Search search;
   const Choice choice = search.choose({.exhaustive = true});

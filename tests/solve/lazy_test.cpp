@@ -22,12 +22,18 @@ struct Answers {
   Costs costs = [](const std::vector<int>&) { return false; };
   Costs second_look = nullptr;
   std::function<Solution(const Solution&)> other_plan = nullptr;
+  std::function<void()> bounds = nullptr;
+  Costs audit = nullptr;
+  bool prove = true;
 };
 
 LazyResult solve_lazily(Problem& problem, const Answers& answers, const SolveOptions& options = {}) {
   LazySolver solver(problem, {.solve = options,
                               .second_looks = answers.second_look != nullptr,
-                              .other_plan = answers.other_plan != nullptr});
+                              .other_plan = answers.other_plan != nullptr,
+                              .prove = answers.prove,
+                              .bounds = answers.bounds != nullptr,
+                              .audit = answers.audit != nullptr});
   Answer answer;
   while (const std::optional<Question> question = solver.next(answer)) {
     answer = {};
@@ -40,6 +46,13 @@ LazyResult solve_lazily(Problem& problem, const Answers& answers, const SolveOpt
         break;
       case Question::Kind::other_plan:
         answer.plan = answers.other_plan(question->best);
+        break;
+      case Question::Kind::bounds:
+        answers.bounds();
+        break;
+      case Question::Kind::audit:
+        answer.has_learnt = answers.audit(question->columns);
+        break;
     }
   }
   return solver.result();

@@ -38,8 +38,8 @@ Guess by_model(const Graph& graph, const Columns& columns, KernelBank& bank) {
     asked.push_back(id);
     requests.push_back(kernel_request(graph, columns, static_cast<int>(id)));
   }
-  const std::vector<double> factors = bank.log_factors(requests);
-  for (size_t i = 0; i < asked.size(); ++i) guess.log_us[asked[i]] += factors[i];
+  const std::vector<CostEstimate> estimates = bank.estimates(requests);
+  for (size_t i = 0; i < asked.size(); ++i) guess.log_us[asked[i]] += estimates[i].factor;
   return guess;
 }
 

@@ -79,6 +79,9 @@ class Compilation {
     if (options_.measure != Measure::none && (options_.stop_after.empty() || options_.stop_after == "plan"))
       require_measurable(device_);
     if (!device_.is_gpu() && is_here(device_)) warn(crowding(device_.workers, usable_cpus()));
+    std::string warning;
+    cost_model_ = cost_model_named(options_.cost_model, warning);
+    warn(warning);
     try {
       compile(import);
     } catch (const LastStage&) {
@@ -133,6 +136,7 @@ class Compilation {
                        &clock_);
           bank->set_network(name_);
           if (fleet_ != nullptr) bank->set_meter(fleet_->meter(device_, footprint_bytes(primitives)));
+          bank->set_cost_model(cost_model_);
           return find_candidates(rewritten, *bank, setting);
         },
         [&](const Candidates& c) { return describe(graph, c.all); });
@@ -287,6 +291,7 @@ class Compilation {
   std::string output_;
   BuiltPlan* part_ = nullptr;  // takes the plan instead of the file
   Device device_;
+  CostModel cost_model_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
   CompileResult result_;

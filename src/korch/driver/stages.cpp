@@ -137,9 +137,11 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
   report.certified = solved.certified;
   report.bounds =
       columns.estimated
-          ? "estimated"
+          ? (solved.bounded_low ? "quantiles" : "estimated")
           : name(options.measure != Measure::none && !options.exhaustive ? options.bounds : Bounds::analytic);
   report.learned_violations = solved.learned_violations;
+  report.audited = solved.audited;
+  report.audited_below = solved.audited_below;
   report.whole_runs = solved.whole_runs;
   report.refused = columns.refused;
   if (options.budget_s == 0 && report.pruned.count("budget") + report.refused.count("budget") +
@@ -245,6 +247,7 @@ Choice choose_by_costs(const Rewritten& rewritten, const Candidates& candidates,
                                 .carried = !is_here(setting.device),
                                 .modelled = by_model,
                                 .exhaustive = options.exhaustive,
+                                .audit = options.audit,
                                 .other_schedules = options.other_schedules,
                                 .bounds = options.bounds,
                                 .budget_s = options.budget_s,

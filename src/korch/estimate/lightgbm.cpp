@@ -124,9 +124,10 @@ std::vector<RegressionTree> LightGbm::train(const std::vector<TrainingRow>& rows
     weights.push_back(static_cast<float>(row.weight));
   }
   const std::string parameters = fmt::format(
-      "objective=l1 num_leaves={} min_data_in_leaf={} learning_rate={} bagging_fraction=0.8 bagging_freq=1 "
+      "{} num_leaves={} min_data_in_leaf={} learning_rate={} bagging_fraction=0.8 bagging_freq=1 "
       "feature_fraction=0.6 lambda_l2=1 seed={} deterministic=true force_row_wise=true verbosity=-1 "
       "num_threads=1",
+      options.quantile == 0.5 ? "objective=l1" : fmt::format("objective=quantile alpha={}", options.quantile),
       options.leaves, options.least_rows, options.rate, options.seed);
   const auto count = static_cast<int32_t>(rows.size());
   Functions::Handle dataset = nullptr, booster = nullptr;

@@ -18,6 +18,7 @@ struct TrainingRow {
 struct BoostOptions {
   int trees = 400, leaves = 31, least_rows = 8;  // of a model; of a tree; of a leaf
   double rate = 0.05;
+  double quantile = 0.5;  // of the targets that the model says; 0.5: the middle
   unsigned seed = 1;
 };
 

@@ -2,10 +2,11 @@
 // names.
 #pragma once
 
-#include "korch/estimate/tree_model.h"
+#include <string_view>
 
 namespace korch {
 
-const TreeModel& shipped_model();
+// Of tree_model.h.
+std::string_view shipped_model_text();
 
 }  // namespace korch

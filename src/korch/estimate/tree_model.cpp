@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "korch/base/error.h"
 #include "korch/base/json.h"
@@ -12,9 +14,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kModelVersion = 1;
+constexpr int kModelVersion = 2;
 constexpr size_t kMostTrees = 5000, kMostNodes = 4096;  // more than any model that is worth its time has
 constexpr double kMostOfLeaves = 20;                    // a factor of e^20 is no kernel's
+
+constexpr size_t kMostBytes = size_t{64} << 20;
+
+struct NoNumber {};
 
 // Nodes lead to later ones and to leaves: a walk ends.
 bool is_tree(const RegressionTree& tree) {
@@ -45,14 +51,66 @@ float leaf_of(const RegressionTree& tree, const Features& features) {
   return tree.leaf[static_cast<size_t>(-(node + 1))];
 }
 
+// What a conversion would cut off or overflow is not taken: 1.5 and 1e30 are no whole numbers.
+int whole_from_json(const Json& json) {
+  const bool fits = json.is_number_integer() && json.get<double>() >= std::numeric_limits<int>::min() &&
+                    json.get<double>() <= std::numeric_limits<int>::max();
+  return fits ? json.get<int>() : throw NoNumber{};
+}
+
+int count_from_json(const Json& json) {
+  const int count = whole_from_json(json);
+  return count >= 0 ? count : throw NoNumber{};
+}
+
+float float_from_json(const Json& json) {
+  const double number = json.get<double>();
+  return std::abs(number) <= std::numeric_limits<float>::max() ? static_cast<float>(number)
+                                                               : throw NoNumber{};
+}
+
+template <typename T>
+std::vector<T> list_from_json(const Json& json, T (*number)(const Json&)) {
+  if (!json.is_array()) throw NoNumber{};
+  std::vector<T> list;
+  for (const Json& one : json) list.push_back(number(one));
+  return list;
+}
+
 RegressionTree tree_from_json(const Json& json) {
-  RegressionTree tree;
-  json.at("feature").get_to(tree.feature);
-  json.at("at").get_to(tree.at);
-  json.at("less").get_to(tree.less);
-  json.at("more").get_to(tree.more);
-  json.at("leaf").get_to(tree.leaf);
-  return tree;
+  return {list_from_json(json.at("feature"), whole_from_json),
+          list_from_json(json.at("less"), whole_from_json), list_from_json(json.at("more"), whole_from_json),
+          list_from_json(json.at("at"), float_from_json), list_from_json(json.at("leaf"), float_from_json)};
+}
+
+// `which` names them in what is thrown.
+std::vector<RegressionTree> trees_from_json(const Json& json, const std::string& which) {
+  const auto refuse = [&](const std::string& what) { throw Error(ErrorKind::invalid, which + what); };
+  if (!json.is_array()) refuse("s are no list");
+  if (json.size() > kMostTrees) refuse("s are more than any model has");
+  std::vector<RegressionTree> trees;
+  for (const Json& tree : json) {
+    try {
+      trees.push_back(tree_from_json(tree));
+    } catch (const NoNumber&) {
+      refuse(fmt::format(" {} is none", trees.size()));
+    }
+    if (!is_tree(trees.back())) refuse(fmt::format(" {} is none", trees.size() - 1));
+  }
+  return trees;
+}
+
+void read_numbers(const Json& json, TreeModel& model) {
+  model.protocol = whole_from_json(json.at("protocol"));
+  model.rows = count_from_json(json.at("rows"));
+  model.networks = count_from_json(json.at("networks"));
+  model.spread = json.at("spread").get<double>();
+  const Json& low = json.at("low");
+  model.low.rows = count_from_json(low.at("rows"));
+  model.low.networks = count_from_json(low.at("networks"));
+  model.low.shift = low.at("shift").get<double>();
+  if (!(model.spread >= 0 && model.spread < kMostOfLeaves) || !(std::abs(model.low.shift) < kMostOfLeaves))
+    throw NoNumber{};
 }
 
 // Enough digits to read the same number again, and no more.
@@ -63,34 +121,44 @@ std::string list_text(const std::vector<T>& numbers) {
   return text + "]";
 }
 
+std::string trees_text(const std::vector<RegressionTree>& trees) {
+  std::string text = "[";
+  for (const RegressionTree& tree : trees)
+    text += fmt::format("{}\n{{\"feature\":{},\"at\":{},\"less\":{},\"more\":{},\"leaf\":{}}}",
+                        text.size() > 1 ? "," : "", list_text(tree.feature), list_text(tree.at),
+                        list_text(tree.less), list_text(tree.more), list_text(tree.leaf));
+  return text + "]";
+}
+
 }  // namespace
 
-double TreeModel::log_factor(const Features& features) const {
+double sum_of(const std::vector<RegressionTree>& trees, const Features& features) {
   double sum = 0;
   for (const RegressionTree& tree : trees) sum += leaf_of(tree, features);
   return sum;
 }
 
-std::string to_text(const TreeModel& model) {
-  std::string text = fmt::format(
-      "{{\"korch_cost_model\":{},\"feature_set\":{},\"protocol\":{},\"features\":{},\"rows\":{},\"networks\":"
-      "{},"
-      "\"spread\":{},\"least\":{},\"trees\":[",
-      kModelVersion, kFeatureSet, model.protocol, Json(feature_names()).dump(), model.rows, model.networks,
-      model.spread, model.least);
-  bool is_first = true;
-  for (const RegressionTree& tree : model.trees) {
-    text += fmt::format("{}\n{{\"feature\":{},\"at\":{},\"less\":{},\"more\":{},\"leaf\":{}}}",
-                        is_first ? "" : ",", list_text(tree.feature), list_text(tree.at),
-                        list_text(tree.less), list_text(tree.more), list_text(tree.leaf));
-    is_first = false;
-  }
-  return text + "]}\n";
+double TreeModel::log_factor(const Features& features) const {
+  return sum_of(trees, features);
 }
 
-TreeModel tree_model_from_text(std::string_view text, const std::string& file) {
+double TreeModel::log_low(const Features& features) const {
+  return std::min(0.0, sum_of(low.trees, features) + low.shift);
+}
+
+std::string to_text(const TreeModel& model) {
+  return fmt::format(
+      "{{\"korch_cost_model\":{},\"feature_set\":{},\"protocol\":{},\"features\":{},\"rows\":{},"
+      "\"networks\":{},\"spread\":{},\n\"low\":{{\"rows\":{},\"networks\":{},\"shift\":{},\"trees\":{}}},\n"
+      "\"trees\":{}}}\n",
+      kModelVersion, kFeatureSet, model.protocol, Json(feature_names()).dump(), model.rows, model.networks,
+      model.spread, model.low.rows, model.low.networks, model.low.shift, trees_text(model.low.trees),
+      trees_text(model.trees));
+}
+
+TreeModel tree_model_from_text(std::string_view text, const std::string& file, int protocol) {
   const auto fail = [&](const std::string& what) { throw Error(ErrorKind::invalid, file + ": " + what); };
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = text.size() <= kMostBytes ? Json::parse(text, nullptr, false) : Json();
   if (!json.is_object() || !json.contains("korch_cost_model")) fail("it is no model of costs");
   TreeModel model;
   try {
@@ -101,21 +169,18 @@ TreeModel tree_model_from_text(std::string_view text, const std::string& file) {
       fail(
           "the model has learned from other features than this korch has: train it again (korch costs "
           "train)");
-    json.at("protocol").get_to(model.protocol);
-    json.at("rows").get_to(model.rows);
-    json.at("networks").get_to(model.networks);
-    json.at("spread").get_to(model.spread);
-    json.at("least").get_to(model.least);
-    if (json.at("trees").size() > kMostTrees) fail("it has more trees than any model");
-    for (const Json& tree : json.at("trees")) {
-      model.trees.push_back(tree_from_json(tree));
-      if (!is_tree(model.trees.back())) fail(fmt::format("tree {} is none", model.trees.size() - 1));
-    }
+    read_numbers(json, model);
+    if (model.protocol != protocol)
+      fail(
+          "the model has learned from costs that were measured in another way: train it again (korch costs "
+          "train)");
+    model.trees = trees_from_json(json.at("trees"), file + ": tree");
+    model.low.trees = trees_from_json(json.at("low").at("trees"), file + ": the low quantile's tree");
+  } catch (const NoNumber&) {
+    fail("one of its numbers is none that a model has");
   } catch (const Json::exception& error) {
     fail(error.what());
   }
-  if (!(model.spread >= 0 && model.spread < kMostOfLeaves) || !(std::abs(model.least) < kMostOfLeaves))
-    fail("its errors are none");
   return model;
 }
 

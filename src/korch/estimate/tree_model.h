@@ -2,10 +2,10 @@
 // measured costs
 // (`korch costs train`) and read from a file:
 //
-//   {"korch_cost_model": 1, "feature_set": 1, "protocol": 6, "features": ["family", ...], "rows": 5000,
+//   {"korch_cost_model": 2, "feature_set": 1, "protocol": 6, "features": ["family", ...], "rows": 5000,
 //   "networks": 60,
-//    "spread": 0.15, "least": -0.3, "trees": [{"feature": [...], "at": [...], "less": [...], "more": [...],
-//    "leaf": [...]}, ...]}
+//    "spread": 0.15, "low": {"rows": 900, "networks": 20, "shift": -0.3, "trees": [...]},
+//    "trees": [{"feature": [...], "at": [...], "less": [...], "more": [...], "leaf": [...]}, ...]}
 //
 // A tree's nodes are numbered from 0, the root. A kernel whose feature is at most `at` goes on with `less`,
 // else with `more`; -1 is the first leaf, -2 the second. The sum of the leaves is the natural logarithm of
@@ -25,21 +25,35 @@ struct RegressionTree {
   std::vector<float> at, leaf;
 };
 
+// Of the leaves that the features lead to.
+double sum_of(const std::vector<RegressionTree>& trees, const Features& features);
+
+// The 5 % quantile of ln(cost / estimate): what the leaves add up to, and a shift that makes it one on
+// networks which it did not learn from (profile/low_quantile.h).
+struct LowQuantile {
+  int rows = 0, networks = 0;  // that it was calibrated on
+  double shift = 0;
+  std::vector<RegressionTree> trees;  // none: the same for all kernels
+};
+
 struct TreeModel {
   int protocol = 0;            // of the costs that it learned from (profile/cost_row.h)
   int rows = 0, networks = 0;  // that it learned from
-  // Of ln(cost / estimate) on networks that it did not learn from: the middle of their magnitudes, and what
-  // all but 5 % exceed.
-  double spread = 0, least = 0;
+  // The middle of |ln(cost / estimate)| on networks that it did not learn from.
+  double spread = 0;
+  LowQuantile low;
   std::vector<RegressionTree> trees;
 
   // ln(cost / bound).
   double log_factor(const Features& features) const;
+  // The 5 % quantile of ln(cost / estimate), at most 0.
+  double log_low(const Features& features) const;
 };
 
 std::string to_text(const TreeModel& model);
 // Throws Error{invalid} with what is wrong and, where it helps, what to do: other features than this
-// program's, a tree that is none, a number that no model has.
-TreeModel tree_model_from_text(std::string_view text, const std::string& file);
+// program's, a tree that is none, a number that no model has. `protocol`: of the costs that it has to have
+// learned from.
+TreeModel tree_model_from_text(std::string_view text, const std::string& file, int protocol);
 
 }  // namespace korch

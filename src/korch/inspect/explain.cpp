@@ -162,8 +162,7 @@ std::string candidates_text(const PlanReport& r) {
       "({:.1f} %), {}{} ruled out by their bounds\n",
       r.primitives, r.execution_states ? fmt::format("{:.6g}", *r.execution_states) : "uncounted",
       r.candidates, r.columns, r.kernels, r.measured, r.kernels > 0 ? 100.0 * r.measured / r.kernels : 0.0,
-      r.modelled > 0 ? fmt::format("{} costed by a model, ", r.modelled) : "",
-      r.kernels - r.measured - r.modelled);
+      modelled_text(r), r.kernels - r.measured - r.modelled);
   text += counts_text("alternatives added, by rule", r.alternatives) +
           counts_text("alternatives in this plan", r.alternatives_used);
   for (const std::string& limit : r.special_value_limits) text += "special values: " + limit + "\n";
@@ -183,10 +182,11 @@ std::string optimality_text(const PlanReport& r) {
       "objective {:.1f} us, {} {:.1f} us, gap {:.2f} %, solver: {}, {} solves, {} cuts, "
       "{:.1f} s\n",
       r.objective_us,
-      is_bound_proven(r) ? "proven bound"
-      : r.modelled > 0   ? "bound by the model"
-                         : "bound (not proven)",
+      is_bound_proven(r)                          ? "proven bound"
+      : r.bounds == "quantiles" || r.modelled > 0 ? bound_word(r)
+                                                  : "bound (not proven)",
       r.bound_us, 100 * r.gap, r.solver_status, r.solves, r.cuts, r.solver_s);
+  if (const std::string audit = audit_text(r); !audit.empty()) text += audit + "\n";
   for (const std::string& doubt : r.doubts) text += "in doubt: " + doubt + "\n";
   const std::string condition =
       r.bounds == "learned"

@@ -22,7 +22,7 @@ const char* name(Accuracy accuracy);
 // What products of float32 may multiply.
 ProductType products_of(Accuracy accuracy);
 
-// What is measured. none: nothing; costs are bounds, on a GPU of a model. plan:
+// What is measured. none: nothing; costs are estimates, on a GPU of a model of the device. plan:
 // what the plan takes, found by estimates. prove: all that can matter, until the plan is proven to be the
 // best one by these costs.
 enum class Measure { none, plan, prove };
@@ -67,8 +67,10 @@ struct CompileOptions {
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
   Measure measure = Measure::prove;
-  bool other_schedules = true;  // of the plan's kernels are measured too (search/other_schedules.h)
-  bool verify = true;           // run the executable against the interpreter before it is kept
+  std::string cost_model = "shipped";  // which makes estimates (profile/cost_model.h)
+  int audit = 0;                       // kernels measured to judge it, for Measure::plan
+  bool other_schedules = true;         // of the plan's kernels are measured too (search/other_schedules.h)
+  bool verify = true;                  // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
   bool emulation = false;                // of a GPU: PackageInput::emulation
   VariantOptions variants;               // of steps of open shapes; the deadline is that of the budget

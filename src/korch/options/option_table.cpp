@@ -230,6 +230,16 @@ void Slots::measuring(CompileOptions& options) {
   all.back().set = [known = all.back().set](const std::string& text) {
     return known(text == "0" ? name(Measure::none) : text == "1" ? name(kMeasures[0].second) : text);
   };
+  text("cost_model", kEverybody, options.cost_model,
+       "estimates costs of kernels that are not measured: shipped (the program's own), a file (korch costs "
+       "train), "
+       "analytic (bounds from machine peaks stand for costs; then plan measures like prove)");
+  for_experts();
+  whole("audit", kEverybody, options.audit, 0, 100'000,
+        "for --measure plan: measure so many of the kernels that are left out and could matter, and tell how "
+        "many "
+        "cost less than the model's 5 % quantile");
+  for_experts();
 }
 
 void Slots::planning(CompileOptions& options) {

@@ -15,6 +15,8 @@ const char* cost_word(CostFrom from, bool measured) {
       return "carried";
     case CostFrom::model:
       return "modelled";
+    case CostFrom::estimate:
+      return "estimated";
   }
   return "";
 }

@@ -74,10 +74,10 @@ struct KernelVariant {
 };
 
 // Where the cost of a kernel is from: this machine measured it or computed a bound; it was measured
-// elsewhere; it is of a model of the device.
-enum class CostFrom { here, carried, model };
+// elsewhere; it is of a model of the device, or of a model that has learned from measured kernels.
+enum class CostFrom { here, carried, model, estimate };
 
-// As people are told: "measured", "bound", "carried", "modelled".
+// As people are told: "measured", "bound", "carried", "modelled", "estimated".
 const char* cost_word(CostFrom from, bool measured);
 
 // As the runtime compares it.

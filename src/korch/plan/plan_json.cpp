@@ -127,7 +127,7 @@ void fields(Like<Plan> auto& p, auto&& f) {
 }
 
 constexpr const char* kRoles[] = {"intermediate", "input", "output", "constant"};
-constexpr const char* kCostsFrom[] = {"here", "carried", "model"};
+constexpr const char* kCostsFrom[] = {"here", "carried", "model", "estimate"};
 std::string word(CostFrom from) {
   return kCostsFrom[static_cast<size_t>(from)];
 }

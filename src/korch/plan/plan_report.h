@@ -44,6 +44,7 @@ struct PlanReport {
   bool certified = false;
   std::string bounds;
   int learned_violations = 0;
+  int audited = 0, audited_below = 0;
   std::vector<std::string> rules;
   std::map<std::string, int> alternatives, alternatives_used;
   int64_t alternative_constant_bytes = 0;
@@ -98,10 +99,17 @@ void visit_report(Report& r, const Visit& visit) {
   visit(F{"bound_violations", "kernels measured below their bound: each voids the certificate"},
         r.bound_violations);
   visit(F{"certified", "all chosen kernels measured, bounds valid, optimality proven"}, r.certified);
-  visit(F{"bounds", "analytic; learned: then the certificate rests on the measured kernels of each kind; estimated: by a model of costs"},
+  visit(F{"bounds",
+          "analytic; learned: then the certificate rests on the measured kernels of each kind; "
+          "estimated: by a model of costs; quantiles: then the bound holds if every kernel left out costs at "
+          "least its 5 % quantile by this model"},
         r.bounds);
   visit(F{"learned_violations", "kernels measured below the bound learned from their kind until then"},
         r.learned_violations);
+  visit(F{"audited",
+          "of the kernels left out that could matter, how many were measured to judge the quantiles"},
+        r.audited);
+  visit(F{"audited_below", "how many of them cost less than their 5 % quantile"}, r.audited_below);
   visit(F{"rules", "rewrite rules that were tried; none: no alternatives"}, r.rules);
   visit(F{"alternatives", "primitives added, by the rule that added them"}, r.alternatives);
   visit(F{"alternatives_used", "those that the plan computes"}, r.alternatives_used);
@@ -133,7 +141,26 @@ inline std::string kept_plan(const PlanReport& report) {
 }
 // Whether the bound holds for every plan, whatever its kernels' times turn out to be.
 inline bool is_bound_proven(const PlanReport& report) {
-  return report.doubts.empty() && report.bounds != "estimated";
+  return report.doubts.empty() && report.bounds != "estimated" && report.bounds != "quantiles";
+}
+// What the bound is.
+inline const char* bound_word(const PlanReport& report) {
+  return is_bound_proven(report)        ? "bound"
+         : report.bounds == "quantiles" ? "if every kernel left out costs at least its 5 % quantile: bound"
+         : report.modelled > 0          ? "bound by the model"
+                                        : "bound in doubt";
+}
+// "5 estimated, ", of its kernels; empty: none.
+inline std::string modelled_text(const PlanReport& report) {
+  if (report.modelled == 0) return "";
+  const bool learned = report.bounds == "estimated" || report.bounds == "quantiles";
+  return std::to_string(report.modelled) + (learned ? " estimated, " : " costed by a model, ");
+}
+// What the audit said of the quantiles; empty: there was none.
+inline std::string audit_text(const PlanReport& report) {
+  if (report.audited == 0) return "";
+  return "audit: of " + std::to_string(report.audited) + " kernels left out that could matter, measured, " +
+         std::to_string(report.audited_below) + " cost less than their 5 % quantile";
 }
 inline double predicted_us(const PlanReport& report) {
   return report.whole_runs.empty() ? report.objective_us : report.whole_runs[0].predicted_us;

@@ -16,8 +16,6 @@
 namespace korch {
 namespace {
 
-constexpr int kFolds = 5;
-
 std::set<std::string> networks_of(const std::vector<CostRow>& rows) {
   std::set<std::string> networks;
   for (const CostRow& row : rows) networks.insert(row.conditions.network);
@@ -118,6 +116,30 @@ std::optional<Features> features_of(const CostConditions& conditions, Database& 
   }
 }
 
+LearnTrees learning_by(const LightGbm& lightgbm) {
+  return [&lightgbm](const std::vector<TrainingRow>& rows, const BoostOptions& options) {
+    return lightgbm.train(rows, options);
+  };
+}
+
+void require_enough(const CostSet& costs) {
+  constexpr size_t kLeastRows = 200;
+  const std::set<std::string> networks = networks_of(costs.rows);
+  if (costs.rows.size() < kLeastRows || networks.size() < kHeldOutParts)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} costs of {} networks are too few to learn from; {} of {} are the least (korch costs "
+                    "measure NETWORK)",
+                    costs.rows.size(), networks.size(), kLeastRows, kHeldOutParts));
+}
+
+// Of a whole kernel, measured as this program measures, and no other number than kernels have.
+bool is_to_learn_from(const Cost& cost, const CostConditions& conditions) {
+  constexpr double kMost = 20;  // |ln(cost / bound)|
+  return conditions.part.empty() && conditions.protocol == kCostProtocol && conditions.bound_us > 0 &&
+         cost.us > 0 && std::abs(std::log(cost.us / conditions.bound_us)) < kMost;
+}
+
 }  // namespace
 
 double log_factor(const CostRow& row) {
@@ -145,8 +167,8 @@ CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& 
     const std::optional<Cost> cost = database.get_cost(key);
     if (!conditions || !cost) continue;
     if ((std::ranges::find(without, conditions->network) != without.end()) != only) continue;
-    const bool is_whole = conditions->part.empty() && conditions->bound_us > 0 && cost->us > 0;
-    if (std::optional<Features> features = is_whole ? features_of(*conditions, database) : std::nullopt) {
+    if (std::optional<Features> features =
+            is_to_learn_from(*cost, *conditions) ? features_of(*conditions, database) : std::nullopt) {
       conditions->features = std::move(*features);
       set.rows.push_back({key, *cost, std::move(*conditions)});
     } else {
@@ -162,30 +184,34 @@ CostScore score_of(const TreeModel& model, const CostSet& costs) {
   return score_from(costs.rows, estimates);
 }
 
+std::vector<Residual> residuals_of(const TreeModel& model, const CostSet& costs) {
+  std::vector<Residual> residuals;
+  for (const CostRow& row : costs.rows)
+    residuals.push_back({row.conditions.network, &row.conditions.features,
+                         log_factor(row) - model.log_factor(row.conditions.features)});
+  return residuals;
+}
+
 Trained train(const CostSet& costs, const std::string& lightgbm) {
-  constexpr size_t kLeastRows = 200;
-  const std::set<std::string> networks = networks_of(costs.rows);
-  if (costs.rows.size() < kLeastRows || networks.size() < kFolds)
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{} costs of {} networks are too few to learn from; {} of {} are the least (korch costs "
-                    "measure NETWORK)",
-                    costs.rows.size(), networks.size(), kLeastRows, kFolds));
+  require_enough(costs);
   const LightGbm library(lightgbm);
   // Whole networks are held out: kernels of one network are alike.
-  std::map<std::string, int> fold_of;
-  for (const std::string& network : networks)
-    fold_of.emplace(network, static_cast<int>(fold_of.size()) % kFolds);
+  std::vector<std::string> networks;
+  for (const CostRow& row : costs.rows) networks.push_back(row.conditions.network);
+  const std::vector<int> parts = parts_by_network(networks);
   std::vector<double> estimates(costs.rows.size());
-  for (int fold = 0; fold < kFolds; ++fold) {
+  std::vector<Residual> residuals;
+  for (int part = 0; part < kHeldOutParts; ++part) {
     std::vector<const CostRow*> rows;
-    for (const CostRow& row : costs.rows)
-      if (fold_of.at(row.conditions.network) != fold) rows.push_back(&row);
-    TreeModel model;
-    model.trees = trees_from(library, rows);
     for (size_t i = 0; i < costs.rows.size(); ++i)
-      if (fold_of.at(costs.rows[i].conditions.network) == fold)
-        estimates[i] = model.log_factor(costs.rows[i].conditions.features);
+      if (parts[i] != part) rows.push_back(&costs.rows[i]);
+    const std::vector<RegressionTree> trees = trees_from(library, rows);
+    for (size_t i = 0; i < costs.rows.size(); ++i) {
+      if (parts[i] != part) continue;
+      const CostRow& row = costs.rows[i];
+      estimates[i] = sum_of(trees, row.conditions.features);
+      residuals.push_back({networks[i], &row.conditions.features, log_factor(row) - estimates[i]});
+    }
   }
   Trained trained;
   trained.held_out = score_from(costs.rows, estimates);
@@ -197,7 +223,21 @@ Trained train(const CostSet& costs, const std::string& lightgbm) {
   model.rows = trained.held_out.rows;
   model.networks = trained.held_out.networks;
   model.spread = trained.held_out.middle_error;
-  model.least = trained.held_out.least;
+  CalibratedLow low = calibrate_low(residuals, learning_by(library));
+  model.low = std::move(low.low);
+  trained.audits = std::move(low.held_out);
+  return trained;
+}
+
+Trained calibrate(TreeModel model, const CostSet& costs, const std::string& lightgbm) {
+  require_enough(costs);
+  const LightGbm library(lightgbm);
+  Trained trained;
+  trained.held_out = score_of(model, costs);
+  CalibratedLow low = calibrate_low(residuals_of(model, costs), learning_by(library));
+  model.low = std::move(low.low);
+  trained.audits = std::move(low.held_out);
+  trained.model = std::move(model);
   return trained;
 }
 

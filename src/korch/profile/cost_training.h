@@ -7,6 +7,7 @@
 
 #include "korch/estimate/tree_model.h"
 #include "korch/profile/database.h"
+#include "korch/profile/low_quantile.h"
 
 namespace korch {
 
@@ -15,6 +16,7 @@ struct CostSet {
   int left_out = 0;           // rows of older programs, which lack some
 };
 
+// Rows of another protocol and costs that no kernel has are left out.
 // The rows of a database, but for those of networks whose names are among `without`; or, if `only`, those
 // alone.
 CostSet costs_to_learn_from(Database& database, const std::vector<std::string>& without, bool only = false);
@@ -53,15 +55,21 @@ struct CostScore {
   std::vector<FamilyScore> families;  // those with the most rows first
 };
 
+// Of the costs, against a model's estimates.
+std::vector<Residual> residuals_of(const TreeModel& model, const CostSet& costs);
 CostScore score_of(const TreeModel& model, const CostSet& costs);
 
 struct Trained {
   TreeModel model;
-  CostScore held_out;  // of models that learned from the other networks, five times a fifth
+  CostScore held_out;                // of models that learned from the other networks, five times a fifth
+  std::vector<NetworkAudit> audits;  // of its low quantile, likewise
 };
 
 // `lightgbm`: its library (estimate/lightgbm.h). Throws Error{usage} where there are too few rows or
 // networks.
 Trained train(const CostSet& costs, const std::string& lightgbm);
+
+// The model with a low quantile that is calibrated on these costs; it learns nothing else from them.
+Trained calibrate(TreeModel model, const CostSet& costs, const std::string& lightgbm);
 
 }  // namespace korch

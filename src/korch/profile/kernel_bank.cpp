@@ -8,7 +8,6 @@
 
 #include "korch/base/parallel.h"
 #include "korch/base/usable_cpus.h"
-#include "korch/estimate/shipped_model.h"
 #include "korch/estimate/tile_features.h"
 
 namespace korch {
@@ -191,20 +190,19 @@ Features KernelBank::features_of(const KernelRequest& request) const {
              : kernel_features(graph_, *request.candidate, *request.implementation, surroundings);
 }
 
-std::vector<double> KernelBank::log_factors(const std::vector<KernelRequest>& requests) {
-  const TreeModel& model = shipped_model();
+std::vector<CostEstimate> KernelBank::estimates(const std::vector<KernelRequest>& requests) {
   propose_all(requests);
   const WorkClock::Timed timed(clock_, "estimate kernels");
-  std::vector<double> factors(requests.size());
+  std::vector<CostEstimate> estimates(requests.size());
   run_in_parallel(requests.size(), threads(), [&](size_t i) {
     const Result<Spec>& spec = specs_.at(requests[i].key);
     if (!spec) return;
     Features features = features_of(requests[i]);
     const std::vector<float> more = tile_features(spec.value()->tiles, target_, requests[i].bound_us);
     features.insert(features.end(), more.begin(), more.end());
-    factors[i] = model.log_factor(features);
+    estimates[i] = cost_model_.estimate(features);
   });
-  return factors;
+  return estimates;
 }
 
 const CarriedCosts& KernelBank::carried() {

@@ -16,6 +16,7 @@
 #include "korch/base/work_clock.h"
 #include "korch/estimate/features.h"
 #include "korch/profile/carried_costs.h"
+#include "korch/profile/cost_model.h"
 #include "korch/profile/database.h"
 #include "korch/profile/machine_load.h"
 #include "korch/profile/packed_constants.h"
@@ -81,10 +82,12 @@ class KernelBank {
   CostFrom cost_from(const KernelRequest& request);
   // Of the draft (estimate/features.h).
   Features features_of(const KernelRequest& request) const;
-  // Of each kernel ln(cost / bound), by the model of costs that has learned from kernels of this kind of
-  // device; 0 where there is no such kernel.
-  bool has_estimates() const { return !target_.is_gpu(); }
-  std::vector<double> log_factors(const std::vector<KernelRequest>& requests);
+  // What the model of costs says of kernels, and nothing of those that do not exist. Models have learned from
+  // CPUs.
+  void set_cost_model(CostModel model) { cost_model_ = std::move(model); }
+  const CostModel& cost_model() const { return cost_model_; }
+  bool has_estimates() const { return cost_model_.is_learned() && !target_.is_gpu(); }
+  std::vector<CostEstimate> estimates(const std::vector<KernelRequest>& requests);
   // Whether the backend has a model of the device, and the kernel's cost by it: no less than its bound. Once
   // the kernel is built, its registers and memory count.
   bool has_model() const { return backend_.has_model(); }
@@ -140,6 +143,7 @@ class KernelBank {
   WorkClock* const clock_;
   const std::string compiler_;
   std::string network_;
+  CostModel cost_model_;
   RecentLoad load_;
   std::unique_ptr<Meter> meter_;         // from the first measurement on
   std::optional<CarriedCosts> carried_;  // from the first question on

@@ -18,9 +18,10 @@ class BankCosts : public CostSource {
   std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) override;
   std::optional<Cost> carried(int column) override;
   bool has_estimates() const override { return bank_.has_estimates(); }
-  std::vector<double> log_factors(const std::vector<int>& columns) override {
-    return bank_.log_factors(requests(columns));
+  std::vector<CostEstimate> estimates(const std::vector<int>& columns) override {
+    return bank_.estimates(requests(columns));
   }
+  std::string estimates_key() const override { return bank_.cost_model().key(); }
   int modelled() const override { return modelled_; }
   std::vector<std::optional<Refusal>> build(const std::vector<int>& columns) override;
   std::vector<std::optional<Refusal>> refusals_of(const std::vector<int>& columns) override;

@@ -198,7 +198,7 @@ void CostBook::learn_from(int column) {
   if (std::isfinite(cost_us)) learned_->observe(column, cost_us);
 }
 
-void CostBook::estimate() {
+void CostBook::estimate(double caution) {
   std::vector<int> kernels;
   for (const auto& [key, ids] : by_key_)
     if (!is_view(ids[0])) kernels.push_back(ids[0]);
@@ -206,7 +206,7 @@ void CostBook::estimate() {
   const std::vector<std::optional<Refusal>> refusals = source_.refusals_of(kernels);
   for (size_t i = 0; i < kernels.size(); ++i)
     if (refusals[i]) drop_all(kernels[i], *refusals[i]);
-  estimates_.emplace(graph_, columns_, source_);
+  estimates_.emplace(graph_, columns_, source_, caution);
   columns_.estimated = true;
   for (const auto& [key, ids] : by_key_)
     if (const double us = columns_.problem.columns[ids[0]].cost_us; is_known_[ids[0]] && std::isfinite(us))
@@ -214,13 +214,46 @@ void CostBook::estimate() {
   raise_bounds();
 }
 
+// What stands for the costs that nobody knows.
+template <typename CostOf>
+void CostBook::put_in_place(const CostOf& cost_of) {
+  for (size_t id = 0; id < columns_.infos.size(); ++id) {
+    const int column = static_cast<int>(id);
+    if (is_known_[id] || is_view(column)) continue;
+    Column& place = columns_.problem.columns[id];
+    if (!place.measured && std::isfinite(place.cost_us)) place.cost_us = cost_of(column);
+  }
+}
+
+void CostBook::stand_low() {
+  put_in_place([&](int id) { return estimates_->low_us(id); });
+}
+
+CostBook::Audit CostBook::audit(std::vector<int> columns, int most) {
+  std::erase_if(columns, [&](int id) {
+    return is_known_[id] || is_view(id) || std::isinf(columns_.problem.columns[id].cost_us);
+  });
+  for (int& id : columns) id = same_kernel(id)[0];
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  // Their order by keys, which are hashes, has nothing to do with their costs.
+  std::ranges::sort(columns, {}, [&](int id) { return columns_.infos[id].key; });
+  if (columns.size() > static_cast<size_t>(most)) columns.resize(static_cast<size_t>(most));
+  std::vector<double> low_us;
+  for (const int id : columns) low_us.push_back(estimates_->low_us(id));
+  measure(columns);
+  measure(columns);  // a quick look alone would be too high
+  Audit audit;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const double us = columns_.problem.columns[columns[i]].cost_us;
+    audit.measured += std::isfinite(us);
+    audit.below += us < low_us[i];
+  }
+  return audit;
+}
+
 void CostBook::raise_bounds() {
-  if (estimates_)
-    for (size_t id = 0; id < columns_.infos.size(); ++id)
-      if (Column& column = columns_.problem.columns[id]; !column.measured && !is_known_[id] &&
-                                                         !is_view(static_cast<int>(id)) &&
-                                                         std::isfinite(column.cost_us))
-        column.cost_us = estimates_->us(static_cast<int>(id));
+  if (estimates_) put_in_place([&](int id) { return estimates_->us(id); });
   if (!learned_) return;
   learned_->correct_plain(plain_->plain_costs_us());
   for (size_t id = 0; id < columns_.infos.size(); ++id)

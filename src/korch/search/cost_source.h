@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "korch/backend/meter.h"
 #include "korch/base/result.h"
+#include "korch/profile/cost_model.h"
 
 namespace korch {
 
@@ -18,12 +20,13 @@ class CostSource {
   virtual std::vector<Result<Cost>> measure(const std::vector<int>& columns, Care care) = 0;
   // The column's cost on an equal device that measured it, if that is known.
   virtual std::optional<Cost> carried(int) { return std::nullopt; }
-  // By a model of costs: the natural logarithms of cost / bound of the columns' kernels. Only asked where
-  // there is one.
+  // What a model of costs says of the columns' kernels. Only asked where there is one.
   virtual bool has_estimates() const { return false; }
-  virtual std::vector<double> log_factors(const std::vector<int>& columns) {
-    return std::vector<double>(columns.size(), 0);
+  virtual std::vector<CostEstimate> estimates(const std::vector<int>& columns) {
+    return std::vector<CostEstimate>(columns.size());
   }
+  // Tells the model from others.
+  virtual std::string estimates_key() const { return ""; }
   // How many of the costs that measure() gave are of a model.
   virtual int modelled() const { return 0; }
   // In their order, why there is no such kernel, if there is none.

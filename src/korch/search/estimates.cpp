@@ -9,9 +9,10 @@
 
 namespace korch {
 
-Estimates::Estimates(const Graph& graph, const Columns& columns, CostSource& source)
+Estimates::Estimates(const Graph& graph, const Columns& columns, CostSource& source, double caution)
     : columns_(columns),
-      log_factors_(columns.infos.size()),
+      caution_(caution),
+      estimates_(columns.infos.size()),
       kinds_(columns.infos.size()),
       observed_(columns.infos.size(), std::numeric_limits<double>::quiet_NaN()) {
   std::vector<int> kernels;
@@ -27,8 +28,8 @@ Estimates::Estimates(const Graph& graph, const Columns& columns, CostSource& sou
       kinds_[id].push_back(numbers.emplace(name, static_cast<int>(numbers.size())).first->second);
   }
   residuals_.resize(numbers.size());
-  const std::vector<double> factors = source.log_factors(kernels);
-  for (size_t i = 0; i < kernels.size(); ++i) log_factors_[static_cast<size_t>(kernels[i])] = factors[i];
+  const std::vector<CostEstimate> estimates = source.estimates(kernels);
+  for (size_t i = 0; i < kernels.size(); ++i) estimates_[static_cast<size_t>(kernels[i])] = estimates[i];
 }
 
 // Each kind adds what its kernels say beyond the wider one, the less the fewer they are.
@@ -42,16 +43,25 @@ double Estimates::correction(int column) const {
   return sum;
 }
 
+double Estimates::no_less_than_bound(int column, double log_factor) const {
+  return columns_.infos[static_cast<size_t>(column)].bound_us * std::exp(std::max(0.0, log_factor));
+}
+
 double Estimates::us(int column) const {
-  const int first = columns_.infos[static_cast<size_t>(column)].representative;
-  const double bound_us = columns_.infos[static_cast<size_t>(column)].bound_us;
-  return std::max(bound_us,
-                  bound_us * std::exp(log_factors_[static_cast<size_t>(first)] + correction(first)));
+  const int first = first_of(column);
+  const CostEstimate& estimate = estimates_[static_cast<size_t>(first)];
+  return no_less_than_bound(column, estimate.factor + correction(first) - caution_ * estimate.low);
+}
+
+double Estimates::low_us(int column) const {
+  const int first = first_of(column);
+  const CostEstimate& estimate = estimates_[static_cast<size_t>(first)];
+  return no_less_than_bound(column, estimate.factor + std::min(0.0, correction(first)) + estimate.low);
 }
 
 void Estimates::observe(int column, double cost_us) {
   const auto id = static_cast<size_t>(columns_.infos[static_cast<size_t>(column)].representative);
-  const double residual = std::log(cost_us / columns_.infos[id].bound_us) - log_factors_[id];
+  const double residual = std::log(cost_us / columns_.infos[id].bound_us) - estimates_[id].factor;
   const double before = observed_[id];
   for (const int kind : kinds_[id]) {
     Residuals& seen = residuals_[static_cast<size_t>(kind)];

@@ -11,11 +11,14 @@ namespace korch {
 
 class Estimates {
  public:
-  // `columns` outlives it.
-  Estimates(const Graph& graph, const Columns& columns, CostSource& source);
+  // `columns` outlives it. `caution`: by how much an estimate exceeds the middle of what its kernel may cost,
+  // as a share of how far below the middle its 5 % quantile is.
+  Estimates(const Graph& graph, const Columns& columns, CostSource& source, double caution = 0);
 
-  // The middle of what the column's kernel may cost.
+  // What the column's kernel may cost.
   double us(int column) const;
+  // Its 5 % quantile. Kernels that were measured only take it down: they are those that looked cheap.
+  double low_us(int column) const;
   // A kernel was measured, by its representative column, or measured again: its last cost counts.
   void observe(int column, double cost_us);
 
@@ -26,9 +29,12 @@ class Estimates {
     int count = 0;
   };
   double correction(int column) const;
+  double no_less_than_bound(int column, double log_factor) const;
+  int first_of(int column) const { return columns_.infos[static_cast<size_t>(column)].representative; }
 
   const Columns& columns_;
-  std::vector<double> log_factors_;      // by column: ln(cost / bound)
+  const double caution_;
+  std::vector<CostEstimate> estimates_;  // by column
   std::vector<std::vector<int>> kinds_;  // by column, wide first; into residuals_
   std::vector<Residuals> residuals_;
   std::vector<double> observed_;  // by column: the residual that counts, NaN: none

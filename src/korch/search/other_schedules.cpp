@@ -44,10 +44,10 @@ class ScheduleFinder {
     constexpr double kClearly = 0.07;  // of a logarithm
     std::vector<int> all = {own};
     all.insert(all.end(), others.begin(), others.end());
-    const std::vector<double> factors = costs_.log_factors(all);
-    const auto least = std::min_element(factors.begin() + 1, factors.end());
-    if (*least < factors[0] - kClearly)
-      others = {all[static_cast<size_t>(least - factors.begin())]};
+    const std::vector<CostEstimate> said = costs_.estimates(all);
+    const auto least = std::ranges::min_element(said.begin() + 1, said.end(), {}, &CostEstimate::factor);
+    if (least->factor < said[0].factor - kClearly)
+      others = {all[static_cast<size_t>(least - said.begin())]};
     else
       others.clear();
   }

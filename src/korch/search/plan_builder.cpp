@@ -312,7 +312,7 @@ class PlanMaker {
 
   CostFrom cost_from(int column) const {
     if (!columns_.problem.columns[column].measured)
-      return columns_.estimated ? CostFrom::model : CostFrom::here;
+      return columns_.estimated ? CostFrom::estimate : CostFrom::here;
     return bank_.cost_from(kernel_request(graph_, columns_, column));
   }
 

@@ -22,7 +22,7 @@
 namespace korch {
 namespace {
 
-constexpr int kVersion = 23;  // of the search for a plan: what older ones chose is chosen anew
+constexpr int kVersion = 24;  // of the search for a plan: what older ones chose is chosen anew
 // Plans of which something cannot be built, one after the other: each takes a search of up to half a second,
 // on machines of any speed. Networks of the zoo need ten.
 constexpr int kMostRefused = 25;
@@ -50,7 +50,7 @@ class PlanChooser {
                                            describe(graph_, columns_), target_.name, target_.workers,
                                            backend_of(target_).compiler(), options_.exhaustive,
                                            static_cast<int>(options_.bounds), options_.measure,
-                                           options_.other_schedules, strikes_ != nullptr, estimates()));
+                                           options_.other_schedules, strikes_ != nullptr, searched_by()));
     if (database_ != nullptr)
       if (const std::optional<std::string> text = database_->get_text(key))
         if (const std::optional<SolveMemo> memo = solve_memo_from_json(*text, columns_.problem);
@@ -85,6 +85,13 @@ class PlanChooser {
   // Whether estimates stand for costs, and nothing is proven.
   bool estimates() const {
     return options_.measure && !options_.prove && !options_.exhaustive && costs_.has_estimates();
+  }
+  // Likewise, and nothing is measured.
+  bool estimates_alone() const { return !options_.measure && !options_.modelled && costs_.has_estimates(); }
+  // What makes plans by estimates differ.
+  std::string searched_by() const {
+    if (estimates()) return fmt::format("{} audit {}", costs_.estimates_key(), options_.audit);
+    return estimates_alone() ? costs_.estimates_key() : "";
   }
   WholeRunTimes run_times() const { return estimates() ? WholeRunTimes{1.5, 0.8, 1} : WholeRunTimes(); }
   double left_s() const { return std::max(0.0, deadline_.left_s()); }
@@ -215,7 +222,7 @@ class PlanChooser {
     if (strikes_ != nullptr)
       for (const std::string& key : memo.struck) strikes_->find(key);
     columns_.refused = memo.refused;
-    columns_.estimated = estimates();
+    columns_.estimated = estimates() || estimates_alone();
     pruned_ = memo.pruned;
     return true;
   }
@@ -249,6 +256,9 @@ class PlanChooser {
     memo.certified = solved.solution.status == SolveStatus::optimal && memo.bound_violations == 0 &&
                      !columns_.estimated && options_.measure && !budget_exhausted_;
     memo.budget_spent = budget_exhausted_;
+    memo.bounded_low = bounded_low_ && !budget_exhausted_;
+    memo.audited = audit_.measured;
+    memo.audited_below = audit_.below;
     memo.refused = columns_.refused;
     if (strikes_ != nullptr)
       for (const StruckKernel& kernel : strikes_->met()) memo.struck.push_back(kernel.key);
@@ -263,11 +273,16 @@ class PlanChooser {
   LazyResult choose() {
     constexpr double kMuch = 0.02;  // of greedy's plan, by a linear primitive alone
     kernels_ = book_.kernels();
-    if (!options_.measure) return options_.modelled ? choose_by_model() : choose_on_bounds();
+    if (!options_.measure)
+      return options_.modelled   ? choose_by_model()
+             : estimates_alone() ? choose_by_estimates()
+                                 : choose_on_bounds();
     try {
       LazyOptions lazy{.second_looks = !estimates(),
                        .other_plan = options_.budget_s == 0 && !estimates(),
-                       .prove = !estimates()};
+                       .prove = !estimates(),
+                       .bounds = estimates(),
+                       .audit = estimates() && options_.audit > 0};
       if (options_.budget_s > 0) {
         find_first_measured_plan();
         lazy.solve.start = first_plan_;
@@ -298,6 +313,7 @@ class PlanChooser {
       LazySolver solver(columns_.problem, lazy);
       Answer answer;
       while (const std::optional<Question> question = solver.next(answer)) answer = answer_to(*question);
+      if (estimates()) book_.stand_estimated();
       return solver.result();
     } catch (const BudgetSpent&) {
       return choose_measured();
@@ -315,6 +331,14 @@ class PlanChooser {
       case Question::Kind::other_plan:
         unchanged_ = plan_without_alternatives(question.best);
         return {.plan = unchanged_};
+      case Question::Kind::bounds:
+        book_.stand_low();
+        bounded_low_ = true;
+        break;
+      case Question::Kind::audit:
+        audit_ = book_.audit(question.columns, options_.audit);
+        book_.stand_estimated();
+        return {.has_learnt = audit_.measured > 0};
     }
     return {.has_learnt = true};
   }
@@ -419,29 +443,61 @@ class PlanChooser {
       std::vector<int> all(columns_.infos.size());
       std::iota(all.begin(), all.end(), 0);
       book_.measure(all);
-      if (!rival_groups_.empty()) rival_ = greedys_plan();
-      Orchestrator orchestrator(columns_.problem, deadline_);
-      LazyResult result;
-      result.solution.chosen = rival_.chosen;
-      for (const int width : {16, 64}) {
-        std::vector<int> start;
-        do {
-          start =
-              std::isfinite(cost_of(result.solution.chosen)) ? result.solution.chosen : std::vector<int>();
-          result.solution = orchestrator.regress(start, width);
-        } while (!stands(result.solution.chosen));
-      }
-      const double us = cost_of(result.solution.chosen);
-      if (us > result.solution.objective_us) result.solution.status = SolveStatus::feasible;
-      result.solution.objective_us = us;
-      if (result.solution.status == SolveStatus::feasible)
-        result.solution.bound_us = std::min(
-            result.solution.objective_us,
-            orchestrator.relax(std::numeric_limits<double>::infinity(), Orchestrator::kQuick).bound_us);
-      return result;
+      return best_that_stands();
     } catch (const BudgetSpent&) {
       return choose_on_bounds();
     }
+  }
+
+  // By estimates, of all kernels, and by what was measured elsewhere. Nothing here depends on a clock, unless
+  // there is a budget. Plans take what the model thinks too cheap: the less it knows of a kernel, the more
+  // the kernel has to cost.
+  LazyResult choose_by_estimates() {
+    constexpr double kCaution = 0.25;
+    constexpr double kEstimate_s = 6e-4;  // of a kernel
+    try {
+      if (left_s() < kEstimate_s * book_.kernels()) return choose_on_bounds();
+      if (options_.carried) book_.take_carried_costs();
+      book_.estimate(kCaution);
+      return best_that_stands();
+    } catch (const BudgetSpent&) {
+      return choose_on_bounds();
+    }
+  }
+
+  // The best plan by what stands for costs, of kernels that exist. So many plans may have one that does not.
+  LazyResult best_that_stands() {
+    if (!rival_groups_.empty()) rival_ = greedys_plan();
+    Orchestrator orchestrator(columns_.problem, deadline_);
+    LazyResult result;
+    result.solution.chosen = rival_.chosen;
+    int refused = 0;
+    for (const int width : {16, 64}) {
+      std::vector<int> start;
+      for (;;) {
+        start = std::isfinite(cost_of(result.solution.chosen)) ? result.solution.chosen : std::vector<int>();
+        result.solution = orchestrator.regress(start, width);
+        if (stands(result.solution.chosen)) break;
+        if (++refused < kMostRefused || options_.modelled) continue;
+        result.solution = refused_too_often();
+        return result;
+      }
+    }
+    const double us = cost_of(result.solution.chosen);
+    if (us > result.solution.objective_us) result.solution.status = SolveStatus::feasible;
+    result.solution.objective_us = us;
+    if (result.solution.status == SolveStatus::feasible)
+      result.solution.bound_us = std::min(
+          result.solution.objective_us,
+          orchestrator.relax(std::numeric_limits<double>::infinity(), Orchestrator::kQuick).bound_us);
+    return result;
+  }
+
+  Solution refused_too_often() {
+    limits_.push_back(fmt::format(
+        "search: none of {} plans can be built; the plan is of their other kernels and of greedy's",
+        kMostRefused));
+    return best_of_built();
   }
 
   double cost_of(const std::vector<int>& plan) const {
@@ -485,14 +541,7 @@ class PlanChooser {
         deadline_.check();
         if (++refused == kMostRefused) break;
       }
-      if (refused < kMostRefused) {
-        result.solution = solver.result();
-      } else {
-        limits_.push_back(fmt::format(
-            "search: none of {} plans can be built; the plan is of their other kernels and of greedy's",
-            kMostRefused));
-        result.solution = best_of_built();
-      }
+      result.solution = refused < kMostRefused ? solver.result() : refused_too_often();
     } catch (const BudgetSpent&) {
       note_end("a plan was found of which all can be built");
       result.solution = best_of_built();
@@ -516,6 +565,8 @@ class PlanChooser {
   CostBook book_;
   int kernels_ = 0;  // as in SolveMemo
   bool budget_exhausted_ = false;
+  bool bounded_low_ = false;
+  CostBook::Audit audit_;
   std::vector<std::string> limits_;
   std::vector<int> first_plan_;  // of a compilation with a budget
   Solution rival_;               // its kernels measured thoroughly, before the program is solved; empty: none

@@ -23,11 +23,12 @@ namespace korch {
 using CandidateSet = std::set<std::pair<std::vector<NodeId>, std::vector<ValueId>>>;  // nodes, outputs
 
 struct SearchOptions {
-  bool prove = true;        // false: measure only what the plan takes, by the source's estimates
-  bool measure = true;      // false: on bounds alone, among the kernels that can be built
+  bool prove = true;    // false: measure only what the plan takes, by the source's estimates
+  bool measure = true;  // false: by the source's estimates, or on bounds, among the kernels that can be built
   bool carried = false;     // and on costs that the source carries; where not measuring
   bool modelled = false;    // where not measuring: what the source gives as measured is of a model
   bool exhaustive = false;  // measure every column
+  int audit = 0;            // where estimates search: kernels measured to judge the bounds of others
   bool other_schedules = true;
   Bounds bounds = Bounds::learned;
   double budget_s = 0;     // of the whole compilation; 0: no limit

@@ -46,6 +46,8 @@ void visit_memo(Memo& memo, const Visit& visit) {
   visit("rounds", s.rounds), visit("cuts", s.cuts), visit("seconds", s.seconds);
   visit("certified", memo.certified), visit("kernels", memo.kernels), visit("measured", memo.measured);
   visit("bound_violations", memo.bound_violations), visit("learned_violations", memo.learned_violations);
+  visit("bounded_low", memo.bounded_low), visit("audited", memo.audited);
+  visit("audited_below", memo.audited_below);
   visit("refused", memo.refused), visit("pruned", memo.pruned), visit("struck", memo.struck);
   visit("cost_us", memo.cost_us), visit("is_measured", memo.is_measured), visit("disturbed", memo.disturbed);
 }

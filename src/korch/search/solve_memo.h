@@ -16,12 +16,14 @@ namespace korch {
 struct SolveMemo {
   Solution solution;
   bool certified = false;
-  bool budget_spent = false;   // before the solver was done; such a memo is not kept
-  int kernels = 0;             // different ones among the columns, after pruning
-  int measured = 0;            // of them
-  int modelled = 0;            // of the others; such a memo is not kept
-  int bound_violations = 0;    // kernels measured below their analytic bound
-  int learned_violations = 0;  // kernels measured below what was learned of their kind until then
+  bool budget_spent = false;           // before the solver was done; such a memo is not kept
+  int kernels = 0;                     // different ones among the columns, after pruning
+  int measured = 0;                    // of them
+  int modelled = 0;                    // of the others; such a memo is not kept
+  int bound_violations = 0;            // kernels measured below their analytic bound
+  int learned_violations = 0;          // kernels measured below what was learned of their kind until then
+  bool bounded_low = false;            // the bound is by 5 % quantiles of what was not measured
+  int audited = 0, audited_below = 0;  // kernels measured to judge them, and those that cost less than theirs
   std::map<std::string, int> refused, pruned;
   std::vector<std::string> struck;  // keys of kernels that the program could not take
   std::vector<double>

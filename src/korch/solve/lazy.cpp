@@ -30,6 +30,8 @@ class LazySolver::Loop {
         second_looks_(options.second_looks),
         other_plan_(options.other_plan),
         prove_(options.prove),
+        bounds_(options.bounds),
+        audit_(options.audit),
         limit_s_(time_limit_s(problem, options.solve)),
         width_(options.solve.width),
         orchestrator_(problem, options.deadline) {
@@ -59,7 +61,13 @@ class LazySolver::Loop {
     if (!prove_ && last_.status != SolveStatus::infeasible) {
       for (const double hope : kHopes)
         if (co_await look_below(hope)) co_await find_plan();
-      keep_plan(orchestrator_.relax(kRelaxation_s, Orchestrator::kQuick).bound_us);
+      double bound_us = co_await bound_below();
+      if (audit_ && !plan_.empty()) {
+        const std::vector<int> doubtful = orchestrator_.columns_within(cost_of(plan_));
+        if ((co_await ask(Question::Kind::audit, doubtful)).has_learnt) co_await find_plan();
+        bound_us = co_await bound_below();
+      }
+      keep_plan(bound_us);
     } else if (prove_ && !is_proven) {
       co_await prove();
     }
@@ -150,6 +158,15 @@ class LazySolver::Loop {
     if (!other.empty() && cost_of(other) < cost_of(plan_)) co_await measure(other);
     keep_if_measured(other);
     co_return true;
+  }
+
+  // A bound by lower bounds of the costs that are not known, or by estimates.
+  Task<double> bound_below() {
+    if (bounds_) co_await ask(Question::Kind::bounds, {});
+    const Orchestrator::Relaxed relaxed = orchestrator_.relax(kRelaxation_s, Orchestrator::kQuick);
+    ++rounds_;
+    seconds_ += relaxed.seconds;
+    co_return relaxed.bound_us;
   }
 
   static std::vector<int> sorted(std::vector<int> columns) {
@@ -275,7 +292,7 @@ class LazySolver::Loop {
   }
 
   Problem& problem_;
-  const bool second_looks_, other_plan_, prove_;
+  const bool second_looks_, other_plan_, prove_, bounds_, audit_;
   const double limit_s_;
   const int width_;  // of the search that begins a proof
   Orchestrator orchestrator_;

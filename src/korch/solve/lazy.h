@@ -20,6 +20,8 @@ struct LazyOptions {
   // False: no bound is proven. What stands for costs that are not known are estimates; the plan is the best
   // one by them, when its own are known.
   bool prove = true;
+  bool bounds = false;  // where it does not prove: whether it asks for them, and for an audit
+  bool audit = false;
 };
 
 struct Question {
@@ -32,6 +34,12 @@ struct Question {
     // answer,
     // the same one, or none. More columns may have been measured for it.
     other_plan,
+    // The plan stands: lower bounds, in place of estimates, of what is not known. The same answer; without
+    // them
+    // the bound is by the estimates.
+    bounds,
+    // Costs of some of `columns`, by which bounds are judged, and estimates again. The same answer.
+    audit,
   };
   Kind kind = Kind::costs;
   std::vector<int> columns;

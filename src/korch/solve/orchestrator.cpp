@@ -170,6 +170,15 @@ void Orchestrator::offer(std::optional<Incumbent>& best, const std::vector<int>&
     best = Incumbent{cost, std::move(ordered.order)};
 }
 
+std::vector<int> Orchestrator::columns_within(double plan_us) const {
+  std::vector<int> columns;
+  for (size_t a = 0; a < reduced_us_.size(); ++a)
+    for (const int column : network_.arcs[a].columns)
+      if (bound_us_ + reduced_us_[a] + problem_.columns[column].cost_us - cost_us_[a] <= plan_us)
+        columns.push_back(column);
+  return columns;
+}
+
 // What no plan as cheap as the incumbent can use is fixed at zero.
 Mip Orchestrator::without_hopeless(double incumbent_us) const {
   Mip mip = mip_;

@@ -42,6 +42,8 @@ class Orchestrator {
   // The bound that the multipliers of the last relaxation prove at the problem's present costs, each reduced
   // to what its cut's arcs can pay.
   double bound_now() const;
+  // By the last relaxation: the columns that a plan may have which costs no more than this.
+  std::vector<int> columns_within(double plan_us) const;
   // A plan by regression with that many states at each place, no dearer than `plan` (columns that suffice, or
   // empty). Status optimal where the search was complete; unknown where it found none.
   Solution regress(const std::vector<int>& plan, int width);

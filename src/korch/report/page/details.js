@@ -29,7 +29,7 @@ function numbers(plan, step) {
   const add = (name, ...value) => rows.push(element("dt", "", name), element("dd", "", ...value));
   if (step.run_us !== undefined) add("run in the plan", `${timeText(step.run_us)} (${percentText(step.run_us / plan.total)})`);
   const share = step.run_us === undefined ? ` (${percentText(step.us / plan.total)})` : "";
-  const words = {measured: "measured alone", bound: "lower bound", carried: "measured elsewhere", modelled: "by a model"};
+  const words = {measured: "measured alone", bound: "lower bound", carried: "measured elsewhere", modelled: "by a model", estimated: "estimated"};
   add(words[step.cost], timeText(step.us) + share);
   if (step.cost !== "bound" && step.bound_us > 0)
     add(step.measured ? "bound before measuring" : "lower bound", timeText(step.bound_us));

@@ -36,7 +36,7 @@ function prepare(plan) {
   const measured = plan.steps.filter((step) => step.measured).length;
   plan.someMeasured = measured > 0;
   const carried = plan.steps.filter((step) => step.cost === "carried").length;
-  const modelled = plan.steps.filter((step) => step.cost === "modelled").length;
+  const modelled = plan.steps.filter((step) => step.cost === "modelled" || step.cost === "estimated").length;
   plan.allMeasured = measured === plan.steps.length;
   plan.timeKind = plan.wasRun
     ? "measured while the whole plan ran"
