@@ -92,7 +92,8 @@ class Worker {
     since_look_ = Stopwatch();
     const std::optional<std::string> text = folder_.read(Room::notes, kLeader);
     leader_ = text ? leader_note(*text) : std::nullopt;
-    if (leader_ && !is_plain_name(leader_->session)) leader_.reset();
+    // A leader that is not ready has no sentinels yet.
+    if (leader_ && (!is_plain_name(leader_->session) || leader_->sentinels.empty())) leader_.reset();
     if (leader_ && beats_.look(folder_, leader_->session) >= options_.times.lost_after) leader_.reset();
     return leader_;
   }
