@@ -69,7 +69,7 @@ typedef struct korch_compile_options {
   const char* target;   /* "native", which null means, "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
   const char* database; /* file of measured kernels, for later compilations; null: below ~/.cache; "": none */
   double budget_s;      /* seconds that it may take, about; 0: no limit */
-  int32_t no_measure;   /* not 0: plan on lower bounds of the kernels' times alone: quick, and slower code */
+  int32_t no_measure;   /* not 0: plan on estimates of the kernels' times alone: quick, and slower code */
   int32_t no_verify;    /* not 0: the executable is not compared with the network in float64 */
   int32_t reserved[2];  /* 0 */
   const char* program;  /* the compiler; null: the one installed with this library */
