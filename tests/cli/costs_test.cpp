@@ -1,4 +1,6 @@
 // A model of costs, from kernels that are measured here to a plan.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli.h"
@@ -61,7 +63,7 @@ TEST_F(Costs, AreATableForOtherPrograms) {
 
 TEST_F(Costs, BadModelsAreRefused) {
   ASSERT_EQ(run("costs measure " + path("net.onnx") + " --kernels 1 --threads 1" + database()), 0) << err_;
-  write_file(path("bad.json"), "{\"korch_cost_model\": 1, \"feature_set\": 1, \"features\": [\"colour\"]}");
+  write_file(path("bad.json"), "{\"korch_cost_model\": 2, \"feature_set\": 1, \"features\": [\"colour\"]}");
   expect_refused("costs score " + path("bad.json") + database(), 3, {"train it again (korch costs train)"});
   expect_refused("costs score " + path("none.json") + database(), 7, {"none.json"});
   expect_refused("costs score shipped --profile-db " + path("no.db"), 7, {"there is no kernel database"});
@@ -73,12 +75,15 @@ TEST_F(Costs, APlanByEstimatesMeasuresItsKernels) {
       run("compile " + path("net.onnx") + " -o " + path("m.so") + " --measure plan --threads 1" + database()),
       0)
       << err_;
-  EXPECT_NE(out_.find("bound by the model"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("(if every kernel left out costs at least its 5 % quantile: bound "), std::string::npos)
+      << out_;
   EXPECT_EQ(out_.find("certified"), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("audit"), std::string::npos) << out_;
   ASSERT_EQ(run("verify " + path("net.onnx") + " " + path("m.so")), 0) << err_;
   ASSERT_EQ(run("explain --json " + path("m.so")), 0) << err_;
   const nlohmann::json plan = nlohmann::json::parse(out_), report = plan.at("report");
-  EXPECT_EQ(report.at("bounds"), "estimated");
+  EXPECT_EQ(report.at("bounds"), "quantiles");
+  EXPECT_EQ(report.at("audited"), 0);
   EXPECT_FALSE(report.at("certified").get<bool>());
   EXPECT_GT(report.at("modelled").get<int>(), 0);
   for (const nlohmann::json& step : plan.at("steps")) EXPECT_EQ(step.at("measured"), true) << step;
@@ -89,6 +94,58 @@ TEST_F(Costs, APlanByEstimatesMeasuresItsKernels) {
       << err_;
   EXPECT_NE(out_.find("0 kernels compiled and 0 measured now"), std::string::npos) << out_;
   EXPECT_EQ(read_file(path("m.so")), read_file(path("n.so")));
+}
+
+// Some of the kernels that are left out are measured, and it is said how many cost less than their quantile.
+TEST_F(Costs, AnAuditIsReported) {
+  ASSERT_EQ(run("compile " + path("net.onnx") + " -o " + path("m.so") +
+                " --measure plan --audit 2 --threads 1" + database()),
+            0)
+      << err_;
+  ASSERT_EQ(run("explain --json " + path("m.so")), 0) << err_;
+  const nlohmann::json report = nlohmann::json::parse(out_).at("report");
+  const int audited = report.at("audited").get<int>(), below = report.at("audited_below").get<int>();
+  EXPECT_LE(audited, 2);
+  EXPECT_LE(below, audited);
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_EQ(out_.find("certificate: "), std::string::npos) << out_;
+  EXPECT_EQ(out_.find("proven bound"), std::string::npos) << out_;
+  EXPECT_EQ(out_.find(fmt::format("audit: of {} kernels left out", audited)) != std::string::npos,
+            audited > 0)
+      << out_;
+}
+
+TEST_F(Costs, WithoutMeasuringTheyAreEstimated) {
+  const std::string rest = " --measure none --threads 1 --no-profile-db --no-verify";
+  ASSERT_EQ(run("compile " + path("net.onnx") + " -o " + path("m.so") + rest), 0) << err_;
+  EXPECT_NE(out_.find(" estimated, 0 measured"), std::string::npos) << out_;
+  ASSERT_EQ(run("explain --json " + path("m.so")), 0) << err_;
+  const nlohmann::json plan = nlohmann::json::parse(out_);
+  EXPECT_EQ(plan.at("report").at("bounds"), "estimated");
+  for (const nlohmann::json& step : plan.at("steps")) EXPECT_EQ(step.at("cost_from"), "estimate");
+  ASSERT_EQ(run("explain " + path("m.so")), 0) << err_;
+  EXPECT_NE(out_.find("  estimated  "), std::string::npos) << out_;
+  ASSERT_EQ(run("verify " + path("net.onnx") + " " + path("m.so")), 0) << err_;
+  // By bounds alone, as it was asked for.
+  ASSERT_EQ(run("compile " + path("net.onnx") + " -o " + path("n.so") + rest + " --cost-model analytic"), 0)
+      << err_;
+  EXPECT_EQ(out_.find("estimated"), std::string::npos) << out_;
+  ASSERT_EQ(run("explain --json " + path("n.so")), 0) << err_;
+  EXPECT_EQ(nlohmann::json::parse(out_).at("report").at("bounds"), "analytic");
+}
+
+// A user's own model, before any work; nothing stands in for it.
+TEST_F(Costs, BadModelsMakeNoPlan) {
+  const auto compile = [&](const std::string& model) {
+    return "compile " + path("net.onnx") + " -o " + path("m.so") +
+           " --measure none --threads 1 --no-profile-db" + " --cost-model " + path(model);
+  };
+  write_file(path("bad.json"), "{\"korch_cost_model\": 1}");
+  expect_refused(compile("bad.json"), 3, {"bad.json: a model of version 1; this korch reads version 2"});
+  write_file(path("cut.json"), "{\"korch_cost_model\": 2, \"feature_set\": 1, ");
+  expect_refused(compile("cut.json"), 3, {"cut.json: it is no model of costs"});
+  expect_refused(compile("none.json"), 7, {"none.json"});
+  EXPECT_FALSE(file_exists(path("m.so")));
 }
 
 }  // namespace
