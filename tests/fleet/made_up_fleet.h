@@ -77,7 +77,7 @@ class ObjectMeter : public Meter {
 };
 
 inline FleetTimes quick_times() {
-  return {.poll_s = 0.002, .beat_s = 0.02, .lost_after = 25, .stuck_s = 60};
+  return {.poll_s = 0.002, .beat_s = 0.02, .lost_after = 25, .meet_s = 5, .stuck_s = 60};
 }
 
 inline FleetOptions fleet_options(const std::string& folder) {

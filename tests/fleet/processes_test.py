@@ -51,7 +51,7 @@ def a_killed_worker_loses_nothing(scenes):
     victim, other = scenes.start_worker(fleet), scenes.start_worker(fleet)
     compilation = scenes.start_compile(fleet, "--no-profile-db")
     scenes.wait_for_work(fleet, [victim, other])
-    scenes.kill(victim)
+    scenes.kill_at_work(fleet, victim)
     result = scenes.finish_compile(compilation)
     check(said(result, "is lost"), f"who is lost is said: {result['warnings']}")
     check(max(kernels_of_workers(result)) > 0, "the other worker goes on")

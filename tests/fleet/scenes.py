@@ -97,6 +97,19 @@ class Scenes:
         for worker in workers:
             wait_until(lambda: self.claims_of(fleet, worker), "a claim of a worker")
 
+    # With a claim that has no result, so that somebody must notice.
+    def kill_at_work(self, fleet, worker):
+        def has_claim():
+            worker.send_signal(signal.SIGSTOP)
+            time.sleep(0.01)
+            done = self.names(fleet, "done")
+            if any(name.split("@")[0] not in done for name in self.claims_of(fleet, worker)):
+                return True
+            worker.send_signal(signal.SIGCONT)
+            return False
+        wait_until(has_claim, "a claim of a worker")
+        self.kill(worker)
+
     def kill(self, process):
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/base/hash.h"
+#include "korch/base/interrupt.h"
+#include "korch/base/stopwatch.h"
 #include "korch/fleet/fleet_state.h"
 #include "korch/profile/cost_row.h"
 
@@ -77,6 +81,7 @@ Fleet::State::State(FleetOptions given)
 }
 
 Fleet::State::~State() {
+  started.reset();  // before the rooms are cleared: they write results
   if (!leadership.holds()) return;
   for (const Room room : kAllRooms) folder.clear(room);
 }
@@ -104,7 +109,7 @@ void Fleet::State::start(const Device& device) {
   leadership.announce(note);
   int number = 0;
   for (const std::string& command : shell_commands(commands_of(options, folder.path(), device.workers)))
-    started.start(command, folder.path_of(Room::logs, fmt::format("{}", number++)));
+    started->start(command, folder.path_of(Room::logs, fmt::format("{}", number++)));
 }
 
 bool Fleet::State::attend() {
@@ -115,9 +120,21 @@ bool Fleet::State::attend() {
     go_alone(error.what());
     return true;
   }
-  for (const std::string& failure : started.failures()) say(failure);
+  for (const std::string& failure : started->failures()) say(failure);
   if (!leadership.holds()) go_alone("another compilation has taken the folder over");
   return true;
+}
+
+void Fleet::State::meet() {
+  if (std::exchange(has_met, true)) return;
+  const Stopwatch watch;
+  while (!is_alone && watch.seconds() < options.times.meet_s) {
+    throw_if_interrupted();
+    attend();
+    const bool nobody_yet = roster->report().empty() && started->any_runs();
+    if (roster->expected() == 0 && !nobody_yet) return;
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.times.poll_s));
+  }
 }
 
 void Fleet::State::set_aside(const std::string& worker, const std::string& reason) {

@@ -22,6 +22,8 @@ struct Fleet::State {
   // Attends to workers, and to whether this is still the leader; whether it was time to look.
   bool attend();
   void set_aside(const std::string& worker, const std::string& reason);
+  // Before the first round: until those who are on their way have come, but not for long.
+  void meet();
   // Gives up the others; says why, once.
   void go_alone(const std::string& why);
 
@@ -29,8 +31,8 @@ struct Fleet::State {
   FleetFolder folder;
   Leadership leadership;
   std::optional<Roster> roster;  // once it has started
-  StartedCommands started;
-  bool is_alone = false;
+  std::optional<StartedCommands> started{std::in_place};
+  bool is_alone = false, has_met = false;
   int by_leader = 0;
   std::vector<std::string> warnings;
 };

@@ -17,6 +17,7 @@ struct FleetTimes {
   double poll_s = 0.02;  // between looks for work and for results
   double beat_s = 0.5;   // between beats, and between looks at those of others
   int lost_after = 10;   // looks at which a number stood still: its process is lost
+  double meet_s = 10;    // that a leader waits for workers that live or are being started, once
   double stuck_s = 180;  // that one kernel may take a worker that is alive
 };
 

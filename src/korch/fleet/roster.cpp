@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace korch {
 
@@ -20,11 +21,16 @@ bool Roster::attend() {
   looked_ = true;
   since_look_ = Stopwatch();
   const std::vector<std::string> names = folder_.names(Room::notes);
-  for (const std::string& name : names) {
-    if (name == kLeader || !is_plain_name(name)) continue;
+  std::set<std::string> all(names.begin(), names.end());
+  for (const std::string& name : folder_.names(Room::beats)) all.insert(name);
+  expected_ = 0;
+  for (const std::string& name : all) {
+    if (name == kLeader || name == leader_.session || !is_plain_name(name)) continue;
     Member& member = members_[name];
     if (member.state == State::unknown || member.state == State::gone) judge(name, member);
     const int still = beats_.look(folder_, name);
+    if ((member.state == State::unknown || member.state == State::gone) && still < times_.lost_after)
+      ++expected_;
     if (member.state == State::taken && still >= times_.lost_after) {
       member.state = State::lost;
       say_(fmt::format("worker {} is lost: its heart stood still at {} looks; others get its kernels", name,
@@ -35,7 +41,8 @@ bool Roster::attend() {
     }
   }
   for (auto& [name, member] : members_)
-    if (member.state != State::set_aside && !std::ranges::binary_search(names, name))
+    if (member.state != State::set_aside && member.state != State::unknown &&
+        !std::ranges::binary_search(names, name))
       member.state = State::gone;
   return true;
 }

@@ -35,6 +35,8 @@ class Roster {
   bool is_taken(const std::string& worker) const;
   bool is_set_aside(const std::string& worker) const;
   int taken() const;
+  // By the last look: so many live and have not answered this leader yet.
+  int expected() const { return expected_; }
   void set_aside(const std::string& worker, const std::string& reason);
   void count(const std::string& worker) { ++members_[worker].kernels; }
   std::vector<FleetReport::Member> report() const;
@@ -59,6 +61,7 @@ class Roster {
   BeatWatch beats_;
   Stopwatch since_look_;
   bool looked_ = false;
+  int expected_ = 0;
 };
 
 }  // namespace korch

@@ -187,6 +187,7 @@ class Round {
 void measure_by_fleet(Fleet::State& fleet, Meter& own, const Device& device, int64_t footprint_bytes,
                       size_t count, const std::function<MeasuredKernel(size_t)>& kernel, Care care,
                       const std::function<void(size_t, Result<Cost>)>& done) {
+  fleet.meet();
   fleet.attend();
   Round round(fleet, own, kernel, care, done);
   round.offer(device, footprint_bytes, count);
