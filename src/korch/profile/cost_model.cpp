@@ -27,7 +27,13 @@ CostModel own_cost_model(std::string_view text, std::string& warning) {
 
 CostModel cost_model_named(const std::string& name, std::string& warning) {
   if (name == "analytic") return {};
-  if (name == "shipped") return own_cost_model(shipped_model_text(), warning);
+  if (name == "shipped") {
+    // Read once: it takes longer than to compile a small network.
+    static std::string own_warning;
+    static const CostModel own = own_cost_model(shipped_model_text(), own_warning);
+    warning = own_warning;
+    return own;
+  }
   return CostModel(read_file(name), name);
 }
 
