@@ -40,6 +40,15 @@ TEST_F(Folder, IsMadeForThisUserAlone) {
   EXPECT_EQ(refused(path_), "taken");  // again
 }
 
+TEST_F(Folder, OthersThingsAreNotTouched) {
+  const std::string own = temp_.path() + "/logs";
+  ASSERT_EQ(::mkdir(own.c_str(), 0700), 0);
+  write_file(own + "/diary", "mine");
+  write_file(temp_.path() + "/model", "mine, too");
+  EXPECT_NE(refused(temp_.path()).find("holds 'model'"), std::string::npos);
+  EXPECT_EQ(read_file(own + "/diary"), "mine");
+}
+
 TEST_F(Folder, ForeignOnesAreRefusedByName) {
   { const FleetFolder folder(path_); }
   for (const mode_t mode : {0770, 0707, 01777}) {

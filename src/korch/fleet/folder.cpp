@@ -80,6 +80,18 @@ void require_trusted(const std::string& folder) {
                     printable(folder), reason));
 }
 
+// Rooms are cleared: in a folder of other things they could be somebody's own.
+void require_rooms_alone(const std::string& folder) {
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
+    if (const std::string name = at->path().filename().string();
+        name[0] != '.' && std::ranges::find(kRooms, name) == kRooms.end())
+      throw Error(ErrorKind::usage,
+                  fmt::format("'{}' holds '{}', which is no fleet's, and files of a fleet are removed at its "
+                              "end: give an empty or a new folder",
+                              printable(folder), printable(name)));
+}
+
 }  // namespace
 
 FleetFolder::FleetFolder(const std::string& path) {
@@ -90,6 +102,7 @@ FleetFolder::FleetFolder(const std::string& path) {
   if (code) throw Error(ErrorKind::io, fmt::format("cannot use '{}': {}", path, code.message()));
   path_ = real.string();
   require_trusted(path_);
+  require_rooms_alone(path_);
   for (const char* room : kRooms) {
     const std::string folder = path_ + "/" + room;
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) folder_failure("make", folder);
