@@ -222,7 +222,7 @@ void add_compile_verb(CommandLine& command_line) {
   verb.option("--shape", arguments->shapes,
               "what the model leaves open (repeatable): an input, NAME=1x3x224x224, or a symbolic "
               "dimension everywhere, SYMBOL=4; a range, SYMBOL=1..64 or NAME=1..64x3x224x224, makes an "
-              "executable for all of it");
+              "executable for all of it; what follows from others (a mask's past + seq) may be left out");
   verb.option("--bound", arguments->bounds, kBoundHelp);
   for (const OptionRow& row : option_rows(kProgram)) declare(verb, row, arguments->user);
   verb.flag(

@@ -44,6 +44,13 @@ void take_shapes(const std::string& model, const std::string& executable, Import
         if (input == static_cast<int>(i)) least[static_cast<size_t>(axis)] = dimension.least;
     if (least != most) options.least_shapes[plan.inputs[i].name] = least;
   }
+  options.derived.emplace();
+  for (const auto& [name, least, most, axes, sum, fitting] : plan.dimensions) {
+    if (!sum) continue;
+    DerivedDimension& derived = (*options.derived)[name] = {least, most, sum->plus};
+    for (const auto& [dimension, factor] : sum->terms)
+      derived.terms.emplace_back(plan.dimensions[static_cast<size_t>(dimension)].name, factor);
+  }
 }
 
 void run_verify(const VerifyArguments& arguments) {

@@ -277,8 +277,18 @@ TEST(BadInput, InputsAndDimensionsOfOneNameAreToldApart) {
   EXPECT_EQ(import_onnx_bytes(apart.bytes(), {{{"past", {4, 2}}}}).value(0).type.shape, (Shape{4, 2}));
   ModelBuilder both;
   both.input("n", {-1}, 1, {"m"}).input("x", {-1}, 1, {"n"}).output("y");
-  both.node("Concat", {"n", "x"}, {"y"});
+  set_attribute(both.node("Concat", {"n", "x"}, {"y"}), "axis", 0);
   expect_refused(both, ErrorKind::usage, {"\"n\" is both"}, {{{"n", {3}}}});
+  // Where the input's axis is known, the dimension is what is left to give.
+  const Graph known = import_onnx_bytes(both.bytes(), {{{"n", {3}}, {"m", {2}}}});
+  EXPECT_EQ(known.value(0).type.shape, (Shape{2}));
+  EXPECT_EQ(known.value(1).type.shape, (Shape{3}));
+  // What may have been meant.
+  ModelBuilder cache;
+  cache.input("past", {1, -1, 2}, 1, {"", "n_past", ""}).output("y");
+  cache.node("Relu", {"past"}, {"y"});
+  expect_refused(cache, ErrorKind::invalid, {"has rank 3", "its symbolic dimension is \"n_past\""},
+                 {{{"past", {3}}}});
 }
 
 // A range that a fixed shape of an input would hide.
@@ -319,7 +329,9 @@ TEST(BadInput, ShapesOfAMessageFitTheNetwork) {
   b.ints("axes", {0});
   b.node("Unsqueeze", {"input", "axes"}, {"u"});
   b.node("Add", {"u", "state"}, {"y"});
-  expect_refused(b, ErrorKind::invalid, {"--shape input=1x128 --shape state=2x1x128"});
+  expect_refused(b, ErrorKind::invalid, {"--shape input=1x128"});
+  // Beside an extent of 1 others may be anything.
+  expect_refused(b, ErrorKind::invalid, {"--shape state=2x1x128"}, {{{"input", {1, 128}}}});
   const Graph graph = import_onnx_bytes(b.bytes(), {{{"input", {1, 128}}, {"state", {2, 1, 128}}}});
   EXPECT_EQ(graph.inputs().size(), 2u);
 }

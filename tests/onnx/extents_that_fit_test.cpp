@@ -33,7 +33,7 @@ bool refuses(const Graph& graph, const Extents& extents) {
   const std::vector<OpenDimension>& open = graph.open_dimensions();
   for (size_t d = 0; d < open.size(); ++d) {
     given.push_back(extents.at(open[d].name));
-    known[graph.inputs()[graph.inputs().size() - open.size() + d]] = given.back();
+    known[graph.extent_input(d)] = given.back();
   }
   for (size_t d = 0; d < open.size(); ++d)
     if (!fits(open[d], given[d]) || (open[d].sum && open[d].sum->of(given) != given[d])) return true;

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -25,7 +27,9 @@ namespace {
 constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
 constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
 
+// `derived`: of the model with these shapes, once it is known.
 ImportNetwork import_of(const std::string& model, const CompileOptions& options,
+                        const std::shared_ptr<std::optional<DerivedDimensions>>& derived,
                         std::map<std::string, int64_t> bounds) {
   return [=](FileRoles& files, std::vector<std::string>& warnings) {
     files.reads("the model", model);
@@ -38,6 +42,8 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
     import_options.on_external_file = [&](const std::string& path) {
       files.reads("the model's external data", path);
     };
+    if (!*derived) *derived = derived_dimensions(model, import_options);
+    import_options.derived = *derived;
     if (bounds.empty())  // once for all plans
       import_options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
     return import_onnx(model, import_options);
@@ -125,8 +131,9 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
 CompileResult compile_plans(const std::string& model, const std::string& output,
                             const CompileOptions& options, Fleet* fleet) {
   const std::string name = model.substr(model.find_last_of('/') + 1);
+  const auto derived = std::make_shared<std::optional<DerivedDimensions>>();
   if (options.least_shapes.empty() || !options.stop_after.empty() || options.sampled_kernels > 0)
-    return compile_part(name, options, import_of(model, options, {}), output, nullptr, fleet);
+    return compile_part(name, options, import_of(model, options, derived, {}), output, nullptr, fleet);
 
   // The largest first: that is where what cannot be compiled is refused.
   std::vector<BuiltPlan> parts(1);
@@ -142,7 +149,7 @@ CompileResult compile_plans(const std::string& model, const std::string& output,
   // What several plans take together is what one may take.
   part_options.variants.most_s /= static_cast<double>(stated_bounds.size());
   CompileResult result =
-      compile_part(name, part_options, import_of(model, options, {}), output, &parts[0], fleet);
+      compile_part(name, part_options, import_of(model, options, derived, {}), output, &parts[0], fleet);
   part_options.dump_dir = part_options.save_inputs = "";
   const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
   const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
@@ -161,7 +168,8 @@ CompileResult compile_plans(const std::string& model, const std::string& output,
     part_options.variants.least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
-      add_work(compile_part(name, part_options, import_of(model, options, bounds[i]), output, &part, fleet),
+      add_work(compile_part(name, part_options, import_of(model, options, derived, bounds[i]), output, &part,
+                            fleet),
                &result);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together

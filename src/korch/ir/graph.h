@@ -65,6 +65,9 @@ class Graph {
   const std::vector<std::string>& output_names() const { return output_names_; }
   const std::vector<OutputExtent>& extents() const { return extents_; }
   const std::vector<OpenDimension>& open_dimensions() const { return open_dimensions_; }
+  ValueId extent_input(size_t dimension) const {  // of an open one
+    return inputs_[inputs_.size() - open_dimensions_.size() + dimension];
+  }
   size_t node_count() const { return nodes_.size(); }  // dead ones included
   size_t value_count() const { return values_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "korch/ir/index_map.h"
+#include "korch/ir/linear_extent.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
@@ -12,12 +13,23 @@ namespace {
 // Alternatives may close a circle of producers: no more of them are followed.
 constexpr int kMostProducers = 64;
 
+// Of a sum of several dimensions the one that must be it: parts of one extent can be compared.
+NeededExtent as_dimension(const Graph& graph, const NeededExtent& extent) {
+  const std::optional<ExtentBeside> whole = dimension_of_sum(graph, extent.extent);
+  if (!whole || whole->extent == extent.extent) return extent;
+  NeededExtent result{whole->extent, extent.times, extent.plus, extent.by};
+  int64_t product = 0;
+  const bool fits = !__builtin_mul_overflow(whole->plus, extent.times, &product) &&
+                    !__builtin_add_overflow(extent.plus, product, &result.plus);
+  return fits ? result : extent;
+}
+
 // What an extent was computed with: sums, products and quotients with constants, and no more than another
 // number.
 NeededExtent resolved(const Graph& graph, NeededExtent extent) {
   for (int i = 0; i < kMostProducers; ++i) {
     const std::vector<NodeId>& producers = graph.value(extent.extent).producers;
-    if (producers.empty()) return extent;
+    if (producers.empty()) return as_dimension(graph, extent);
     const Node& node = graph.node(producers[0]);
     if (node.op == Op::Reshape) {
       extent.extent = node.inputs[0];
@@ -25,9 +37,10 @@ NeededExtent resolved(const Graph& graph, NeededExtent extent) {
     }
     const bool known = node.op == Op::Add || node.op == Op::Sub || node.op == Op::Mul || node.op == Op::Div ||
                        node.op == Op::Min;
-    if (!known || graph.value(node.inputs[0]).type.elements() != 1) return extent;
+    if (!known || graph.value(node.inputs[0]).type.elements() != 1) return as_dimension(graph, extent);
     const HostTensor* operand = graph.constant(node.inputs[1]);
-    if (operand == nullptr || operand->elements() != 1 || !is_integer(operand->dtype())) return extent;
+    if (operand == nullptr || operand->elements() != 1 || !is_integer(operand->dtype()))
+      return as_dimension(graph, extent);
     const int64_t number = element_as_int(*operand, 0);
     NeededExtent before{node.inputs[0], extent.times, extent.plus, extent.by};
     int64_t product = 0;

@@ -72,10 +72,24 @@ void ExtentSums::add(ValueId value, int64_t times, int depth, Terms* sum) {
     return;
   }
   const std::vector<NodeId>& producers = graph_.value(value).producers;
+  if (producers.empty() && is_small && add_dimension(value, times, depth, sum)) return;
   if (!producers.empty() && depth > 0 && is_small && is_number(graph_, value) &&
       add_parts(graph_.node(producers[0]), times, depth - 1, sum))
     return;
   add_term(value, times, depth, sum);
+}
+
+// False where it is no extent that must be a sum of others.
+bool ExtentSums::add_dimension(ValueId value, int64_t times, int depth, Terms* sum) {
+  const std::vector<OpenDimension>& open = graph_.open_dimensions();
+  for (size_t d = 0; d < open.size(); ++d) {
+    if (!open[d].sum || graph_.extent_input(d) != value) continue;
+    sum->number += times * open[d].sum->plus;
+    for (const auto& [term, factor] : open[d].sum->terms)
+      add_term(graph_.extent_input(static_cast<size_t>(term)), times * factor, depth, sum);
+    return true;
+  }
+  return false;
 }
 
 // False where the node is no sum.

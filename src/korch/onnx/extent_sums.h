@@ -34,6 +34,7 @@ class ExtentSums {
   bool is_same(ValueId a, ValueId b, int depth);
   bool is_alike(ValueId a, ValueId b, int depth);
   void add(ValueId value, int64_t times, int depth, Terms* sum);
+  bool add_dimension(ValueId value, int64_t times, int depth, Terms* sum);
   bool add_parts(const Node& node, int64_t times, int depth, Terms* sum);
   void add_term(ValueId value, int64_t times, int depth, Terms* sum);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "korch/ir/graph.h"
@@ -103,6 +104,10 @@ class GraphBuilder {
     meeting_.push_back({x, y, origin, bodies_ == 0, {}, relation});
     for (const Operand& result : results) meeting_.back().results.push_back(value(result));
   }
+  // Two extents that are equal as exporters use the operator that is being emitted, which defines more: where
+  // the options leave one of them out, it is the other.
+  void note_usual(const Operand& a, const Operand& b) { usual_.emplace_back(value(a), value(b)); }
+  const std::vector<std::pair<ValueId, ValueId>>& usual() const { return usual_; }
   // Ones, i64, one for each element of a condition of bools: a run in which one is false ends with an error
   // that says what is wrong with it.
   Operand required(const Operand& condition, const std::string& what_is_wrong, const std::string& origin);
@@ -138,6 +143,7 @@ class GraphBuilder {
   Ranges ranges_{graph_};
   ExtentSums sums_{graph_, ranges_};
   std::vector<MeetingExtents> meeting_;
+  std::vector<std::pair<ValueId, ValueId>> usual_;
   std::vector<std::string> warnings_;
   int bodies_ = 0;  // that are being imported
   int64_t loops_ = 0;

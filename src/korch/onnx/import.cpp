@@ -8,13 +8,15 @@
 #include <map>
 #include <new>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "korch/base/interrupt.h"
 #include "korch/base/printable.h"
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/checks_in_runs.h"
+#include "korch/onnx/derived_extents.h"
+#include "korch/onnx/extent_equations.h"
 #include "korch/onnx/inline_functions.h"
 #include "korch/onnx/input_shapes.h"
 #include "korch/onnx/model_file.h"
@@ -62,6 +64,37 @@ class Importer {
         builder_(options.max_folding_growth_bytes, options.max_folding_work, options.seed) {}
 
   Graph run() {
+    read();
+    const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
+    for (const std::string& text : builder_.warnings()) warn(text);
+    FittingDimensions fitting = fitting_dimensions(builder_.graph(), meeting);
+    for (const std::string& text : fitting.warnings) warn(text);
+    if (!fitting.unchecked.empty()) check_in_runs(builder_, fitting.unchecked);
+    builder_.graph().set_open_dimensions(std::move(fitting.dimensions));
+    builder_.graph().remove_dead_nodes();  // rules make every output
+    Graph result = builder_.graph().compact();
+    verify(result, GraphForm::imported);
+    require_operators_fit_memory(result);
+    return result;
+  }
+
+  // Of a model that is read with presumed extents of these dimensions: what they must be, and others.
+  std::vector<OpenDimension> solve_for(const std::set<std::string>& sought) {
+    read();
+    const Graph& graph = builder_.graph();
+    std::vector<bool> is_sought;
+    for (const OpenDimension& dimension : graph.open_dimensions())
+      is_sought.push_back(sought.contains(dimension.name));
+    ExtentEquations equations(graph, is_sought);
+    for (const MeetingExtents& pair : needed(graph, builder_.meeting()))
+      if (pair.in_every_run && are_one(pair.relation)) equations.add(pair.a, pair.b);
+    for (const auto& [a, b] : builder_.usual()) equations.add(a, b);
+    std::vector<std::string> of_presumed_ranges;
+    return equations.take(&of_presumed_ranges);
+  }
+
+ private:
+  void read() {
     inline_functions(model_);
     read_opsets();
     read_initializers();
@@ -71,20 +104,8 @@ class Importer {
     throw_unsupported();
     require_bounds_used();
     set_outputs();
-    const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
-    for (const std::string& text : builder_.warnings()) warn(text);
-    FittingDimensions fitting = fitting_dimensions(builder_.graph(), meeting);
-    for (const std::string& text : fitting.warnings) warn(text);
-    if (!fitting.unchecked.empty()) check_in_runs(fitting.unchecked);
-    builder_.graph().set_open_dimensions(std::move(fitting.dimensions));
-    builder_.graph().remove_dead_nodes();  // rules make every output
-    Graph result = builder_.graph().compact();
-    verify(result, GraphForm::imported);
-    require_operators_fit_memory(result);
-    return result;
   }
 
- private:
   void read_opsets() {
     for (const auto& entry : model_.opset_import()) {
       const std::string domain = is_onnx_domain(entry.domain()) ? "" : entry.domain();
@@ -394,74 +415,6 @@ class Importer {
     builder_.graph().set_outputs(std::move(values), std::move(names), std::move(extents));
   }
 
-  // What the extents of a run decide, and no dimension alone, or the data: where it is wrong, the run ends
-  // with an error. The smallest output waits for that.
-  void check_in_runs(const std::vector<MeetingExtents>& unchecked) {
-    Graph& graph = builder_.graph();
-    std::vector<ValueId> outputs = graph.outputs();
-    const auto size = [&](size_t i) { return graph.value(outputs[i]).type.bytes(); };
-    std::optional<size_t> smallest;
-    for (size_t i = 0; i + graph.extents().size() < outputs.size(); ++i)
-      if (!is_storage(graph.value(outputs[i]).type.dtype) && (!smallest || size(i) < size(*smallest)))
-        smallest = i;
-    if (!smallest)
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("extents that runs decide meet at {}, and no output can wait for them",
-                              unchecked[0].origin));
-    const auto operand = [&](ValueId value) {
-      auto known = std::make_shared<OperandState>();
-      known->id = value;
-      known->type = graph.value(value).type;
-      return known;
-    };
-    Operand all;
-    std::set<std::tuple<ValueId, ValueId, ExtentRelation>> seen;
-    for (const MeetingExtents& pair : unchecked) {
-      const bool is_symmetric =
-          pair.relation == ExtentRelation::equal || pair.relation == ExtentRelation::different;
-      const auto [least, most] = std::minmax(pair.a, pair.b);
-      if (!seen.insert({is_symmetric ? least : pair.a, is_symmetric ? most : pair.b, pair.relation}).second)
-        continue;
-      const Operand one =
-          builder_.required(holds(pair.relation, operand(pair.a), operand(pair.b), pair.origin),
-                            what_is_wrong(pair), pair.origin);
-      all = all == nullptr ? one : builder_.emit(Op::Mul, NoAttrs{}, {all, one}, pair.origin)[0];
-    }
-    const std::string& origin = unchecked[0].origin;
-    const Operand zero =
-        builder_.constant(HostTensor(TensorType{graph.value(outputs[*smallest]).type.dtype, {}}));
-    const Operand is_right = builder_.emit(Op::Cast, CastAttrs{DType::bool_}, {all}, origin)[0];
-    outputs[*smallest] = builder_.value(
-        builder_.emit(Op::Where, NoAttrs{}, {is_right, operand(outputs[*smallest]), zero}, origin)[0]);
-    graph.set_outputs(outputs, graph.output_names(), graph.extents());
-  }
-
-  Operand holds(ExtentRelation relation, const Operand& a, const Operand& b, const std::string& origin) {
-    const auto emit = [&](Op op, const Operand& x, const Operand& y) {
-      return builder_.emit(op, NoAttrs{}, {x, y}, origin)[0];
-    };
-    switch (relation) {
-      case ExtentRelation::equal:
-        return emit(Op::Equal, a, b);
-      case ExtentRelation::equal_or_one: {
-        const Operand one = builder_.constant(HostTensor::of<int64_t>(DType::i64, {}, {1}));
-        return emit(Op::Or, emit(Op::Equal, a, b), emit(Op::Equal, a, one));
-      }
-      case ExtentRelation::at_most:
-        return emit(Op::LessOrEqual, a, b);
-      case ExtentRelation::different:
-        return builder_.emit(Op::Not, NoAttrs{}, {emit(Op::Equal, a, b)}, origin)[0];
-    }
-    return nullptr;
-  }
-
-  static std::string what_is_wrong(const MeetingExtents& pair) {
-    const char* wrong = "extents that it joins differ";
-    if (pair.relation == ExtentRelation::at_most) wrong = "it needs more elements than there are";
-    if (pair.relation == ExtentRelation::different) wrong = "an axis has extent 1, which would leave it out";
-    return fmt::format("node {}: {} with the extents of this run", quoted_name(pair.origin), wrong);
-  }
-
   // An element type that the file says of an output must be the computed one: whoever reads the file relies
   // on it. Shapes are often those of a model that the file was made from.
   void check_declared(const proto::ValueInfoProto& output, const Operand& operand) const {
@@ -553,13 +506,43 @@ class Importer {
 }  // namespace
 }  // namespace onnx
 
-Graph import_onnx(const std::string& path, const ImportOptions& options) {
+namespace {
+
+using LoadModel = std::function<onnx::proto::ModelProto()>;
+
+DerivedDimensions derived_of(const onnx::proto::GraphProto& graph, const LoadModel& load,
+                             const std::string& folder, const ImportOptions& options) {
+  return onnx::derived_dimensions(graph, options,
+                                  [&](const ImportOptions& presumed, const std::set<std::string>& sought) {
+                                    return onnx::Importer(load(), folder, presumed).solve_for(sought);
+                                  });
+}
+
+Graph import_model(const LoadModel& load, const std::string& folder, const ImportOptions& options) {
+  onnx::proto::ModelProto model = load();
+  ImportOptions complete = options;
+  if (!complete.derived) complete.derived = derived_of(model.graph(), load, folder, options);
+  return onnx::Importer(std::move(model), folder, complete).run();
+}
+
+std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  return onnx::Importer(onnx::load_model_file(path), folder.empty() ? "." : folder, options).run();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+DerivedDimensions derived_dimensions(const std::string& path, const ImportOptions& options) {
+  const LoadModel load = [&] { return onnx::load_model_file(path); };
+  return derived_of(load().graph(), load, folder_of(path), options);
+}
+
+Graph import_onnx(const std::string& path, const ImportOptions& options) {
+  return import_model([&] { return onnx::load_model_file(path); }, folder_of(path), options);
 }
 
 Graph import_onnx_bytes(std::string_view bytes, const ImportOptions& options) {
-  return onnx::Importer(onnx::parse_model(bytes, "the model"), "", options).run();
+  return import_model([&] { return onnx::parse_model(bytes, "the model"); }, "", options);
 }
 
 }  // namespace korch

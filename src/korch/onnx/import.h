@@ -18,13 +18,26 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "korch/interp/work.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
+
+// A dimension of graph inputs that the options leave out, since it follows from others: a mask's `total` is
+// `past + seq`.
+struct DerivedDimension {
+  int64_t least = 0, most = -1;  // below 0 where the options leave one of the others out
+  int64_t plus = 0;
+  std::vector<std::pair<std::string, int64_t>> terms = {};  // others, by their names, and factors
+};
+// By name; a dimension without one is called `input:axis`.
+using DerivedDimensions = std::map<std::string, DerivedDimension>;
 
 struct ImportOptions {
   // Shapes that the file leaves open: of a graph input, by its name; or by the name of a symbolic dimension,
@@ -36,6 +49,8 @@ struct ImportOptions {
   std::map<std::string, Shape> least_shapes = {};
   // Of dimensions that are open then, by their names: the largest extents, instead of those of `shapes`.
   std::map<std::string, int64_t> bounds = {};
+  // What derived_dimensions() gave for these shapes; none: the import asks it.
+  std::optional<DerivedDimensions> derived = std::nullopt;
   // The most that values of the model may be, by their names: integers of rank 0 or 1 that become extents. A
   // run in which one is larger, or less than 0, ends with an error.
   std::map<std::string, int64_t> value_bounds = {};
@@ -46,6 +61,12 @@ struct ImportOptions {
   std::function<void(const std::string& path)> on_external_file = nullptr;  // before one is read
   std::function<void(const std::string& text)> on_warning = nullptr;
 };
+
+// Of the dimensions that the options leave out those that must be sums of multiples of others, or numbers:
+// else what the network joins would not fit together, or that is what their names say ("past + 1"). The file
+// is read with presumed extents for that, unless nothing is left out. Throws as import_onnx of a file that is
+// no model.
+DerivedDimensions derived_dimensions(const std::string& path, const ImportOptions& options);
 
 Graph import_onnx(const std::string& path, const ImportOptions& options = {});
 // A model in memory, which cannot have external data.

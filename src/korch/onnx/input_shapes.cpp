@@ -27,14 +27,37 @@ std::string symbol_of(const proto::TensorShapeProto::Dimension& dimension) {
   return std::find(std::begin(kNameless), std::end(kNameless), name) == std::end(kNameless) ? name : "";
 }
 
-// Whether one extent can only mean the dimension: the input has more axes, or just that one.
-bool is_told_apart(const proto::TensorShapeProto* input, const std::string& symbol) {
-  return input != nullptr && (input->dim_size() != 1 || symbol_of(input->dim(0)) == symbol);
+// How a dimension is called, also without a name.
+std::string dimension_name(const proto::ValueInfoProto& input, int axis) {
+  const proto::TensorShapeProto& shape = input.type().tensor_type().shape();
+  const std::string symbol = axis < shape.dim_size() ? symbol_of(shape.dim(axis)) : "";
+  return symbol.empty() ? fmt::format("{}:{}", input.name(), axis) : symbol;
+}
+
+// Whether one extent can only mean the dimension: the input has more axes, or just that one, or one that the
+// file or another option tells.
+bool is_told_apart(const proto::TensorShapeProto* input, const std::string& symbol,
+                   const std::map<std::string, Shape>& shapes) {
+  if (input == nullptr) return false;
+  if (input->dim_size() != 1 || !is_open(input->dim(0))) return true;
+  const std::string own = symbol_of(input->dim(0));
+  return own == symbol || (!own.empty() && shapes.contains(own));
 }
 
 // "1..4", "4".
 std::string extents_text(int64_t least, int64_t most) {
   return least == most ? std::to_string(most) : fmt::format("{}..{}", least, most);
+}
+
+// "; its symbolic dimensions are n and m": what one extent may have been meant for.
+std::string named_dimensions(const proto::TensorShapeProto& shape) {
+  std::vector<std::string> names;
+  for (const auto& dimension : shape.dim())
+    if (is_open(dimension) && !symbol_of(dimension).empty())
+      names.push_back(quoted_name(symbol_of(dimension)));
+  if (names.empty()) return "";
+  return fmt::format("; its symbolic dimension{} {}", names.size() == 1 ? " is" : "s are",
+                     fmt::join(names, ", "));
 }
 
 // "it has the inputs a, b and the symbolic dimension n": what can be given a shape. Not more than a screen.
@@ -88,7 +111,7 @@ InputShapes::InputShapes(const proto::GraphProto& graph, const std::set<std::str
           fmt::format("a shape is given for {}, but the model has no such input or symbolic dimension; {}",
                       quoted_name(name), shaped_names(names, symbols)));
     }
-    if (is_input && is_symbol && most.size() == 1 && !is_told_apart(input->second, name))
+    if (is_input && is_symbol && most.size() == 1 && !is_told_apart(input->second, name, options_.shapes))
       throw Error(
           ErrorKind::usage,
           fmt::format(
@@ -113,12 +136,22 @@ const InputShapes::Given* InputShapes::given(const proto::TensorShapeProto::Dime
   return is_open(dimension) && found != symbols_.end() ? &found->second : nullptr;
 }
 
-// Of an open dimension, by its symbol or the input's given shape; -1 when nothing tells.
+const DerivedDimension* InputShapes::derived(const proto::ValueInfoProto& input, int axis) const {
+  if (!options_.derived || !is_open(input.type().tensor_type().shape().dim(axis))) return nullptr;
+  const auto found = options_.derived->find(printable(dimension_name(input, axis)));
+  return found != options_.derived->end() ? &found->second : nullptr;
+}
+
+// Of an open dimension, by its symbol, the input's given shape or others; -1 when nothing tells.
 int64_t InputShapes::given_extent(const proto::ValueInfoProto& input, int axis) {
   const auto& dimension = input.type().tensor_type().shape().dim(axis);
   const Given *own = given(input), *symbol = given(dimension);
-  if (own == nullptr)
-    return !is_open(dimension) ? dimension.dim_value() : symbol != nullptr ? symbol->most[0] : -1;
+  if (own == nullptr) {
+    if (!is_open(dimension)) return dimension.dim_value();
+    if (symbol != nullptr) return symbol->most[0];
+    const DerivedDimension* following = derived(input, axis);
+    return following != nullptr ? following->most : -1;
+  }
   const int64_t extent = own->most[static_cast<size_t>(axis)], least = own->least[static_cast<size_t>(axis)];
   if (!is_open(dimension) && extent != dimension.dim_value())
     throw Error(
@@ -136,8 +169,10 @@ int64_t InputShapes::given_extent(const proto::ValueInfoProto& input, int axis) 
 
 int64_t InputShapes::least_extent(const proto::ValueInfoProto& input, int axis, int64_t most) const {
   if (const Given* own = given(input)) return own->least[static_cast<size_t>(axis)];
-  const Given* symbol = given(input.type().tensor_type().shape().dim(axis));
-  return symbol != nullptr ? symbol->least[0] : most;
+  if (axis >= input.type().tensor_type().shape().dim_size()) return most;
+  if (const Given* symbol = given(input.type().tensor_type().shape().dim(axis))) return symbol->least[0];
+  const DerivedDimension* following = derived(input, axis);
+  return following != nullptr && following->most >= 0 ? following->least : most;
 }
 
 // Axes that have a range of extents; those of one symbol are one dimension.
@@ -148,9 +183,7 @@ void InputShapes::note_open_axes(const proto::ValueInfoProto& input, int number,
     if (least > most)
       throw Error(ErrorKind::usage, fmt::format("graph input {}, axis {}: {}..{} is no range",
                                                 quoted_name(input.name()), axis, least, most));
-    const proto::TensorShapeProto& declared = input.type().tensor_type().shape();
-    const std::string symbol = axis < declared.dim_size() ? symbol_of(declared.dim(axis)) : "";
-    const std::string name = printable(symbol.empty() ? fmt::format("{}:{}", input.name(), axis) : symbol);
+    const std::string name = printable(dimension_name(input, axis));
     const auto known = std::find_if(open_dimensions_.begin(), open_dimensions_.end(),
                                     [&](const OpenDimension& dimension) { return dimension.name == name; });
     const auto bound = least < most ? options_.bounds.find(name) : options_.bounds.end();
@@ -181,7 +214,7 @@ void InputShapes::add_open(const proto::ValueInfoProto& input, const std::string
     const bool is_one = axis == 0 || (axis == 1 && input.type().tensor_type().shape().dim_size() == 3);
     const int64_t example = known >= 0 ? known : is_one ? 1 : 128;
     whole += fmt::format("{}{}", axis == 0 ? "" : "x", example);
-    if (known >= 0) continue;
+    if (known >= 0 || derived(input, axis) != nullptr) continue;
     all_named = all_named && !symbol_of(dimension).empty();
     hints.push_back(fmt::format("{}={}", printable(symbol_of(dimension)), example));
   }
@@ -204,6 +237,24 @@ void InputShapes::require_known() const {
                           open_inputs_.size() == 1 ? "" : "s", fmt::join(open_inputs_, ", "), options));
 }
 
+std::vector<OpenDimension> InputShapes::open_dimensions() const {
+  std::vector<OpenDimension> result = open_dimensions_;
+  if (!options_.derived) return result;
+  for (const auto& [name, following] : *options_.derived) {
+    ExtentSum sum{following.plus, {}};
+    size_t missing = following.terms.size();  // of the terms
+    for (size_t d = 0; d < result.size(); ++d)
+      for (const auto& [term, factor] : following.terms)
+        if (result[d].name == term) {
+          sum.terms.push_back({static_cast<int>(d), factor});
+          --missing;
+        }
+    for (OpenDimension& dimension : result)
+      if (dimension.name == name && missing == 0 && !sum.terms.empty()) dimension.sum = sum;
+  }
+  return result;
+}
+
 // Noted as open, and with extents of 1, where the file and the options leave it open.
 Shape InputShapes::bounds_of(const proto::ValueInfoProto& input) {
   const Given* own = given(input);
@@ -214,10 +265,10 @@ Shape InputShapes::bounds_of(const proto::ValueInfoProto& input) {
     return {};
   }
   if (own != nullptr && static_cast<int>(own->most.size()) != declared.dim_size())
-    throw Error(
-        ErrorKind::invalid,
-        fmt::format("graph input {} has rank {}, but the given shape {} has rank {}",
-                    quoted_name(input.name()), declared.dim_size(), to_string(own->most), own->most.size()));
+    throw Error(ErrorKind::invalid,
+                fmt::format("graph input {} has rank {}, but the given shape {} has rank {}{}",
+                            quoted_name(input.name()), declared.dim_size(), to_string(own->most),
+                            own->most.size(), own->most.size() == 1 ? named_dimensions(declared) : ""));
   Shape shape;
   std::vector<std::string> shown;
   bool open = false;
@@ -225,9 +276,13 @@ Shape InputShapes::bounds_of(const proto::ValueInfoProto& input) {
     const std::string symbol = symbol_of(declared.dim(axis));
     const int64_t extent = given_extent(input, axis);
     const std::string unknown = symbol.empty() ? "?" : printable(symbol);
+    if (extent < 0 && own == nullptr)
+      unknown_.push_back(printable(dimension_name(input, axis)));
+    else if (is_open(declared.dim(axis)))
+      known_[printable(dimension_name(input, axis))] = {least_extent(input, axis, extent), extent};
     shown.push_back(extent >= 0 ? std::to_string(extent) : unknown);
     shape.push_back(extent >= 0 || own != nullptr ? extent : 1);
-    open = open || (extent < 0 && own == nullptr);
+    open = open || (extent < 0 && own == nullptr && derived(input, axis) == nullptr);
   }
   if (open) add_open(input, fmt::format(" [{}]", fmt::join(shown, " x ")));
   return shape;

@@ -22,6 +22,11 @@ class InputShapes {
   InputShapes(const proto::GraphProto& graph, const std::set<std::string>& constants,
               const ImportOptions& options);
 
+  // Extents that the options or other dimensions give one, by its name.
+  struct Range {
+    int64_t least = 0, most = 0;
+  };
+
   // Of the input that will be number `number` of the graph: bounds where runs tell the extents.
   // Errors{invalid, usage} where the options contradict the file or each other.
   Shape of(const proto::ValueInfoProto& input, int number) {
@@ -31,7 +36,12 @@ class InputShapes {
   }
   // Throws Error{invalid} naming the inputs so far whose shapes nothing tells, and the options that would.
   void require_known() const;
-  const std::vector<OpenDimension>& open_dimensions() const { return open_dimensions_; }
+  // Of the inputs so far, with the sums that they follow by (ImportOptions::derived).
+  std::vector<OpenDimension> open_dimensions() const;
+  // Of the inputs so far, by their printable names: dimensions that the file leaves open and the options
+  // give, and those that nothing tells.
+  const std::map<std::string, Range>& known() const { return known_; }
+  const std::vector<std::string>& unknown() const { return unknown_; }
 
  private:
   Shape bounds_of(const proto::ValueInfoProto& input);
@@ -46,12 +56,15 @@ class InputShapes {
   };
   const Given* given(const proto::ValueInfoProto& input) const;
   const Given* given(const proto::TensorShapeProto::Dimension& dimension) const;
+  const DerivedDimension* derived(const proto::ValueInfoProto& input, int axis) const;
 
   const ImportOptions& options_;
   std::map<std::string, Given> inputs_, symbols_;
   std::vector<std::string> open_inputs_;  // whose shapes are not known
   std::vector<std::string> hints_;        // the options that would give them, each once
   std::vector<OpenDimension> open_dimensions_;
+  std::map<std::string, Range> known_;
+  std::vector<std::string> unknown_;
 };
 
 }  // namespace korch::onnx

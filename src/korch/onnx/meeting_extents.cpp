@@ -12,6 +12,7 @@
 
 #include "korch/base/error.h"
 #include "korch/interp/known_values.h"
+#include "korch/onnx/extent_equations.h"
 #include "korch/onnx/model_file.h"
 
 namespace korch::onnx {
@@ -72,134 +73,6 @@ class NumbersBehind {
   std::set<ValueId> seen_;
 };
 
-// plus + the sum of factors * extents; an extent per open dimension.
-struct Linear {
-  std::vector<int64_t> factors;
-  int64_t plus = 0;
-
-  int64_t of(const std::vector<int64_t>& extents) const {
-    int64_t sum = plus;
-    for (size_t d = 0; d < extents.size(); ++d) sum += factors[d] * extents[d];
-    return sum;
-  }
-  // With what a dimension must be in its place.
-  void replace(size_t dimension, const ExtentSum& sum) {
-    const int64_t factor = std::exchange(factors[dimension], 0);
-    plus += factor * sum.plus;
-    for (const auto& [term, times] : sum.terms) factors[static_cast<size_t>(term)] += factor * times;
-  }
-};
-
-// Extents that meet, as equations of the open dimensions.
-class Equations {
- public:
-  explicit Equations(const Graph& graph) : graph_(graph), open_(graph.open_dimensions()) {
-    for (size_t d = 0; d < open_.size(); ++d)
-      inputs_.push_back(graph.inputs()[graph.inputs().size() - open_.size() + d]);
-  }
-
-  void add(const MeetingExtents& pair) {
-    std::optional<Linear> difference = difference_of(pair);
-    if (!difference) return;
-    for (size_t d = 0; d < open_.size(); ++d)
-      if (open_[d].sum) difference->replace(d, *open_[d].sum);
-    for (size_t d = open_.size(); d-- > 0;)
-      if (solve_for(d, *difference)) return;
-  }
-
-  std::vector<OpenDimension> take(std::vector<std::string>* warnings) {
-    std::vector<std::string> names;
-    std::vector<int64_t> leasts, mosts;
-    for (const OpenDimension& dimension : open_) {
-      names.push_back(dimension.name);
-      leasts.push_back(dimension.least);
-      mosts.push_back(dimension.most);
-    }
-    for (const OpenDimension& dimension : open_) {
-      if (!dimension.sum) continue;
-      const int64_t least = dimension.sum->of(leasts), most = dimension.sum->of(mosts);
-      if (least == dimension.least && most == dimension.most) continue;
-      warnings->push_back(
-          fmt::format("the network fits together only where {0} is {1}, {2}..{3}, but its range is {4}..{5}: "
-                      "runs in which it "
-                      "is not are refused",
-                      quoted_name(dimension.name), to_string(*dimension.sum, names), least, most,
-                      dimension.least, dimension.most));
-    }
-    return std::move(open_);
-  }
-
- private:
-  std::optional<int64_t> difference_at(const MeetingExtents& pair,
-                                       const std::vector<int64_t>& extents) const {
-    std::map<ValueId, int64_t> known;
-    for (size_t d = 0; d < extents.size(); ++d) known.emplace(inputs_[d], extents[d]);
-    KnownValues at(graph_, known);
-    const auto a = at.number(pair.a), b = at.number(pair.b);
-    return a && b ? std::optional(*a - *b) : std::nullopt;
-  }
-
-  // Where it is linear: as each dimension makes it grow by one, and all of them wherever tried.
-  std::optional<Linear> difference_of(const MeetingExtents& pair) const {
-    constexpr int kTried = 32;
-    std::vector<int64_t> at;
-    for (const OpenDimension& dimension : open_) at.push_back(dimension.least);
-    const std::optional<int64_t> first = difference_at(pair, at);
-    if (!first) return std::nullopt;
-    Linear linear{{}, *first};
-    for (size_t d = 0; d < open_.size(); ++d) {
-      ++at[d];
-      const std::optional<int64_t> next = difference_at(pair, at);
-      --at[d];
-      if (!next) return std::nullopt;
-      linear.factors.push_back(*next - *first);
-      linear.plus -= linear.factors.back() * at[d];
-    }
-    std::mt19937_64 random(1);
-    for (int i = 0; i < kTried; ++i) {
-      for (size_t d = 0; d < open_.size(); ++d) {
-        const auto range = static_cast<uint64_t>(open_[d].most - open_[d].least + 1);
-        at[d] = i == 0 ? open_[d].most : open_[d].least + static_cast<int64_t>(random() % range);
-      }
-      if (difference_at(pair, at) != linear.of(at)) return std::nullopt;
-    }
-    return linear;
-  }
-
-  // False where what makes the difference 0 is no sum of the other dimensions' multiples.
-  bool solve_for(size_t d, const Linear& difference) {
-    const int64_t factor = difference.factors[d];
-    if (factor != 1 && factor != -1) return false;
-    ExtentSum sum{-difference.plus * factor, {}};
-    for (size_t other = 0; other < open_.size(); ++other) {
-      const int64_t times = -difference.factors[other] * factor;
-      if (other == d || times == 0) continue;
-      if (times < 0) return false;
-      sum.terms.push_back({static_cast<int>(other), times});
-    }
-    if (sum.terms.empty()) return false;
-    for (OpenDimension& dimension : open_) replace_in(dimension.sum, d, sum);
-    open_[d].sum = std::move(sum);
-    return true;
-  }
-
-  void replace_in(std::optional<ExtentSum>& known, size_t d, const ExtentSum& sum) const {
-    if (!known) return;
-    Linear linear{std::vector<int64_t>(open_.size(), 0), known->plus};
-    for (const auto& [term, factor] : known->terms) linear.factors[static_cast<size_t>(term)] = factor;
-    linear.replace(d, sum);
-    known->plus = linear.plus;
-    known->terms.clear();
-    for (size_t other = 0; other < open_.size(); ++other)
-      if (linear.factors[other] != 0)
-        known->terms.push_back({static_cast<int>(other), linear.factors[other]});
-  }
-
-  const Graph& graph_;
-  std::vector<OpenDimension> open_;
-  std::vector<ValueId> inputs_;  // the extent of each
-};
-
 bool holds(ExtentRelation relation, int64_t a, int64_t b) {
   switch (relation) {
     case ExtentRelation::equal:
@@ -218,8 +91,7 @@ class Fitting {
  public:
   Fitting(const Graph& graph, const std::vector<MeetingExtents>& meeting)
       : graph_(graph), origins_(graph), open_(graph.open_dimensions()) {
-    for (size_t d = 0; d < open_.size(); ++d)
-      inputs_.push_back(graph.inputs()[graph.inputs().size() - open_.size() + d]);
+    for (size_t d = 0; d < open_.size(); ++d) inputs_.push_back(graph.extent_input(d));
     const std::set<ValueId> extents(inputs_.begin(), inputs_.end());
     for (const MeetingExtents& pair : meeting) {
       std::set<ValueId> both = origins_.of(pair.a);
@@ -234,10 +106,9 @@ class Fitting {
   }
 
   FittingDimensions run() {
-    Equations equations(graph_);
+    ExtentEquations equations(graph_);
     for (const MeetingExtents* pair : of_several_)
-      if (pair->relation == ExtentRelation::equal || pair->relation == ExtentRelation::equal_or_one)
-        equations.add(*pair);
+      if (are_one(pair->relation)) equations.add(pair->a, pair->b);
     result_.dimensions = open_ = equations.take(&result_.warnings);
     for (size_t d = 0; d < open_.size(); ++d) list_fitting(d);
     for (OpenDimension& whole : open_) pass_on(whole);

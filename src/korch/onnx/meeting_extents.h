@@ -17,6 +17,11 @@ enum class ExtentRelation {
   different,
 };
 
+// Whether the extents are taken to be equal, where several dimensions or unknown ones meet.
+inline bool are_one(ExtentRelation relation) {
+  return relation == ExtentRelation::equal || relation == ExtentRelation::equal_or_one;
+}
+
 // Two extents, Values of one i64, and the node that joins tensors with them.
 struct MeetingExtents {
   ValueId a = kNoId, b = kNoId;

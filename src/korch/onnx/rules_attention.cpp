@@ -411,6 +411,9 @@ Results group_query_attention(NodeImport& n) {
   const std::vector<Extent> totals = n.extents_input(6, "total sequence length");
   if (totals.size() != 1) n.invalid("its total sequence length must be one integer");
   const Extent& total = totals[0];
+  // A cache that grows; one of a fixed size may have any number of positions in it.
+  if (total.counted != nullptr && n.has_input(3) && n.input(3)->rank() == 4)
+    n.builder().note_usual(total.counted, (length(input(n, 3), 2) + length(q, 1)).operand());
   const bool is_known = total.counted == nullptr && extent_of(q, 1) == nullptr;
   n.bounded("total sequence length", {total.bound}, is_known ? count : 0, kMaxOffset);
   const Term lengths = cast(reshape(input(n, 5), {n.input(5)->type.elements()}), DType::i64) + 1;

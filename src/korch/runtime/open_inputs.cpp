@@ -59,6 +59,13 @@ const korch_open_axis* OpenInputs::open_axis(uint32_t input, uint32_t axis) cons
   return nullptr;
 }
 
+// Each dimension has one.
+const korch_open_axis& OpenInputs::first_axis(uint32_t dimension) const {
+  uint32_t a = 0;
+  while (a + 1 < model_->open_axis_count && model_->open_axes[a].dimension != dimension) ++a;
+  return model_->open_axes[a];
+}
+
 // Into extents_, where -1 is none yet. False where they are not allowed.
 bool OpenInputs::read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes) {
   const korch_tensor_info& tensor = model_->inputs[input];
@@ -109,8 +116,11 @@ bool OpenInputs::fits(char* message, uint64_t message_bytes) const {
                  (given >= steps.first && given <= steps.last && (given - steps.first) % steps.step == 0);
     }
     if (is_among) continue;
-    snprintf(message, message_bytes, "%s is %lld, but the network fits together only where it is %s",
-             model_->dimensions[fitting.dimension].name, static_cast<long long>(given), fitting.text.get());
+    const korch_open_axis& axis = first_axis(fitting.dimension);
+    snprintf(message, message_bytes,
+             "input '%s', axis %u: %s is %lld, but the network fits together only where it is %s",
+             model_->inputs[axis.input].name, axis.axis, model_->dimensions[fitting.dimension].name,
+             static_cast<long long>(given), fitting.text.get());
     return false;
   }
   return true;
@@ -123,9 +133,10 @@ bool OpenInputs::obeys_rules(char* message, uint64_t message_bytes) const {
     for (uint32_t d = 0; d < model_->dimension_count; ++d) wanted += rule.factors[d] * extents_[d];
     const int64_t given = extents_[rule.dimension];
     if (given == wanted) continue;
-    snprintf(message, message_bytes, "%s is %s, which is %lld here, not %lld",
-             model_->dimensions[rule.dimension].name, rule.text.get(), static_cast<long long>(wanted),
-             static_cast<long long>(given));
+    const korch_open_axis& axis = first_axis(rule.dimension);
+    snprintf(message, message_bytes, "input '%s', axis %u: %s is %s, which is %lld here, not %lld",
+             model_->inputs[axis.input].name, axis.axis, model_->dimensions[rule.dimension].name,
+             rule.text.get(), static_cast<long long>(wanted), static_cast<long long>(given));
     return false;
   }
   return true;

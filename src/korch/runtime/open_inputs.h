@@ -32,6 +32,7 @@ class OpenInputs {
   bool fits(char* message, uint64_t message_bytes) const;
   bool read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes);
   const korch_open_axis* open_axis(uint32_t input, uint32_t axis) const;
+  const korch_open_axis& first_axis(uint32_t dimension) const;
 
   const korch_model_info* model_;
   const ExtentRule* rules_;
