@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -130,6 +131,17 @@ bool takes(const Graph& graph, const Extents& run) {
   return fitting_extents(graph.open_dimensions(), extents) == extents;
 }
 
+// Of a dimension that no option gives: whether it is what it must be in this run. The others are as given.
+bool follows(const Graph& graph, const std::string& symbol, const Extents& run) {
+  std::vector<int64_t> extents;
+  const OpenDimension* derived = nullptr;
+  for (const OpenDimension& dimension : graph.open_dimensions()) {
+    extents.push_back(run.at(dimension.name));
+    if (dimension.name == symbol) derived = &dimension;
+  }
+  return derived == nullptr || (derived->sum && derived->sum->of(extents) == run.at(symbol));
+}
+
 class OpenCase {
  public:
   OpenCase(uint64_t seed, CaseResult& result)
@@ -144,6 +156,12 @@ class OpenCase {
       ++result_.coverage[fmt::format("refused: {}", error.what())];
       return;
     }
+    for (const std::string& symbol : model_.derived)
+      for (const Extents& run : model_.runs)
+        if (!follows(graph, symbol, run) && !is_restricted(graph)) {
+          add_finding("derived", {}, fmt::format("{}: {} is something else", text(run), symbol));
+          return;
+        }
     for (size_t run = 0; run < model_.runs.size(); ++run)
       if (takes(graph, model_.runs[run]))
         runs_.push_back(std::make_unique<Expected>(model_, run));
@@ -161,10 +179,47 @@ class OpenCase {
       if (progress) progress(plan);
       const auto executable = compiled(graph, plan, random.bits(), folder);
       compare("output", plan, [&](const Expected& run) { return executable->run(run.inputs); });
+      for (const std::string& symbol : model_.derived) expect_refusal(*executable, graph, plan, symbol);
     }
   }
 
  private:
+  // Whether dimensions that have ranges must be equal, or the like: then not all runs are right.
+  bool is_restricted(const Graph& graph) const {
+    return std::any_of(
+        graph.open_dimensions().begin(), graph.open_dimensions().end(), [&](const OpenDimension& dimension) {
+          return model_.ranges.contains(dimension.name) && (dimension.sum || !dimension.fitting.empty());
+        });
+  }
+
+  // Of a run with one element more or less along a dimension that follows from others.
+  void expect_refusal(LoadedExecutable& executable, const Graph& graph, const PlanChoice& plan,
+                      const std::string& symbol) {
+    for (const OpenDimension& dimension : graph.open_dimensions()) {
+      if (dimension.name != symbol || runs_.empty()) continue;
+      const auto& [input, axis] = dimension.axes[0];
+      std::vector<HostTensor> inputs = runs_.back()->inputs;
+      Shape shape = inputs[static_cast<size_t>(input)].shape();
+      int64_t& extent = shape[static_cast<size_t>(axis)];
+      extent += extent < dimension.most ? 1 : -1;
+      if (extent < dimension.least) continue;
+      inputs[static_cast<size_t>(input)] = HostTensor(TensorType{DType::f32, shape});
+      ++result_.pairs;
+      try {
+        executable.run(inputs);
+        add_finding("derived", plan, fmt::format("ran with {} of {}", extent, symbol));
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        if (error.kind() != ErrorKind::invalid || what.find(", which is ") == std::string::npos)
+          add_finding("derived", plan, what);
+      }
+    }
+  }
+
+  void add_finding(const char* kind, const PlanChoice& plan, const std::string& what) {
+    result_.findings.push_back({seed_, {kind, fmt::format("{}", fmt::join(model_.motifs, " ")), what}, plan});
+  }
+
   bool compare(const char* kind, const PlanChoice& plan,
                const std::function<std::vector<HostTensor>(const Expected&)>& results) {
     for (const auto& run : runs_) {
@@ -186,10 +241,7 @@ class OpenCase {
         }
       }
       if (!what) continue;
-      result_.findings.push_back({seed_,
-                                  {kind, fmt::format("{}", fmt::join(model_.motifs, " ")),
-                                   fmt::format("{}: {}", text(run->extents), *what)},
-                                  plan});
+      add_finding(kind, plan, fmt::format("{}: {}", text(run->extents), *what));
       return false;
     }
     return true;

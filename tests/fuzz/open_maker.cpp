@@ -188,31 +188,95 @@ void OpenMaker::make_inputs() {
   const int64_t channels = random.of(std::vector<int64_t>{1, 3, 4, 6, 8, 16});
   const std::string n = random.one_in(4) ? "" : "N";
   const int64_t batch = random.between(1, 2);
-  const auto input = [&](DType dtype, const Shape& numbers, const std::vector<std::string>& symbols) {
-    OpenInput made{"x" + std::to_string(made_.inputs.size()), dtype, numbers, symbols};
-    set_type(*builder_.model.mutable_graph()->add_input(), made, nullptr);
-    builder_.model.mutable_graph()->mutable_input(static_cast<int>(made_.inputs.size()))->set_name(made.name);
-    made_.inputs.push_back(std::move(made));
-  };
   const int64_t kind = random.below(10);
   if (kind < 4)
-    input(DType::f32, {batch, -1, channels}, {n, "T", ""});
+    add_input(DType::f32, {batch, -1, channels}, {n, "T", ""});
   else if (kind < 7)
-    input(DType::f32, {batch, std::min<int64_t>(channels, 8), -1, 5},
-          {n, "", "T", random.one_in(3) ? "" : "W"});
+    add_input(DType::f32, {batch, std::min<int64_t>(channels, 8), -1, 5},
+              {n, "", "T", random.one_in(3) ? "" : "W"});
   else if (kind < 8)
-    input(DType::f32, {-1, channels}, {"T", ""});
+    add_input(DType::f32, {-1, channels}, {"T", ""});
   else if (kind < 9)
-    input(DType::f32, {batch, channels, -1}, {n, "", "T"});
+    add_input(DType::f32, {batch, channels, -1}, {n, "", "T"});
   else
-    input(DType::i64, {batch, -1}, {n, "T"});
+    add_input(DType::i64, {batch, -1}, {n, "T"});
   if (random.one_in(2)) return;
   if (random.one_in(2)) {
     const OpenInput first = made_.inputs[0];
-    input(DType::f32, first.numbers, first.symbols);
+    add_input(DType::f32, first.numbers, first.symbols);
   } else {
-    input(DType::f32, {batch, -1, 4}, {n, random.one_in(2) ? "T" : "W", ""});
+    add_input(DType::f32, {batch, -1, 4}, {n, random.one_in(2) ? "T" : "W", ""});
   }
+}
+
+void OpenMaker::add_input(DType dtype, const Shape& numbers, const std::vector<std::string>& symbols) {
+  OpenInput made{"x" + std::to_string(made_.inputs.size()), dtype, numbers, symbols};
+  auto& info = *builder_.model.mutable_graph()->add_input();
+  set_type(info, made, nullptr);
+  info.set_name(made.name);
+  made_.inputs.push_back(std::move(made));
+}
+
+void OpenMaker::remove_input() {
+  builder_.model.mutable_graph()->mutable_input()->RemoveLast();
+  made_.inputs.pop_back();
+}
+
+// Beside an axis of `x` that is as long as its network makes it.
+OpenMaker::Names OpenMaker::derived_by_joining(const OpenValue& x) {
+  const std::string symbol = "D" + std::to_string(made_.derived.size());
+  std::vector<size_t> open;
+  for (size_t axis = 0; axis < x.rank(); ++axis)
+    if (x.is_open(axis)) open.push_back(axis);
+  if (!x.is_float() || open.empty()) return {};
+  const size_t axis = random.of(open);
+  Shape numbers(x.rank(), 1);
+  std::vector<std::string> symbols(x.rank());
+  numbers[axis] = -1;
+  symbols[axis] = symbol;
+  for (size_t run = 0; run < made_.runs.size(); ++run) made_.runs[run][symbol] = x.shapes[run][axis];
+  made_.derived.push_back(symbol);
+  add_input(DType::f32, numbers, symbols);
+  const std::string mask = made_.inputs.back().name;
+  if (random.one_in(2)) return add(random.one_in(2) ? "Add" : "Mul", {mask, x.name}).outputs;
+  return add("Where", {add("Greater", {mask, number(0)}), x.name, number(-3)}).outputs;
+}
+
+// Its name alone says what it is.
+OpenMaker::Names OpenMaker::derived_by_name(const OpenValue& x) {
+  if (!x.is_float()) return {};
+  std::vector<std::string> ranged;
+  for (const auto& [symbol, range] : made_.ranges) ranged.push_back(symbol);
+  const std::string a = random.of(ranged), b = random.of(ranged);
+  const int64_t times = random.between(1, 2), plus = random.between(0, 2);
+  const std::string factor = times == 1 ? "" : std::to_string(times) + "*",
+                    symbol = factor + a + " + " + (a == b ? std::to_string(plus + 1) : b);
+  for (Extents& run : made_.runs) run[symbol] = times * run[a] + (a == b ? plus + 1 : run[b]);
+  made_.derived.push_back(symbol);
+  add_input(DType::f32, {-1}, {symbol});
+  return add("Add", {x.name, reduced("ReduceMean", add("Tanh", {made_.inputs.back().name}), {0}, false)})
+      .outputs;
+}
+
+// An input of which no option tells the shape.
+void OpenMaker::add_derived() {
+  auto& graph = *builder_.model.mutable_graph();
+  const int nodes = graph.node_size(), initializers = graph.initializer_size();
+  const std::vector<Extents> runs = made_.runs;
+  const std::vector<std::string> derived = made_.derived;
+  const size_t inputs = made_.inputs.size();
+  const OpenValue x = random.of(values_);
+  const bool by_name = random.one_in(3);
+  const Names results = by_name ? derived_by_name(x) : derived_by_joining(x);
+  if (!results.empty() && settle(results)) {
+    made_.motifs.emplace_back(by_name ? "derived by name" : "derived by joining");
+    return;
+  }
+  if (made_.inputs.size() > inputs) remove_input();
+  made_.runs = runs;
+  made_.derived = derived;
+  graph.mutable_node()->DeleteSubrange(nodes, graph.node_size() - nodes);
+  graph.mutable_initializer()->DeleteSubrange(initializers, graph.initializer_size() - initializers);
 }
 
 bool OpenMaker::settle(const Names& results) {
@@ -253,6 +317,9 @@ OpenModel OpenMaker::finish(int motifs) {
   std::erase_if(made_.ranges, [&](const auto& range) { return !symbols.contains(range.first); });
   settle(inputs);
   auto& graph = *builder_.model.mutable_graph();
+  // By numbers of its own: the other models stay what they were.
+  const bool derives = Random(made_.seed ^ 0x2545f4914f6cdd1d).one_in(3) && !made_.ranges.empty();
+  if (derives) add_derived();
   for (int tries = 0; tries < 6 * motifs && static_cast<int>(made_.motifs.size()) < motifs; ++tries) {
     const int64_t kind = random.below(8);
     const auto& table = kind < 4 ? open_motifs() : kind < 6 ? open_image_motifs() : open_quantized_motifs();
@@ -268,6 +335,7 @@ OpenModel OpenMaker::finish(int motifs) {
     graph.mutable_node()->DeleteSubrange(nodes, graph.node_size() - nodes);
     graph.mutable_initializer()->DeleteSubrange(initializers, graph.initializer_size() - initializers);
   }
+  if (derives) add_derived();
   graph.clear_output();
   const auto last = static_cast<int>(values_.size());
   const int first = std::max(static_cast<int>(inputs.size()), last - static_cast<int>(random.between(1, 3)));

@@ -27,6 +27,7 @@ struct OpenModel {
   std::vector<OpenInput> inputs;
   std::map<std::string, std::pair<int64_t, int64_t>> ranges;  // least and most
   std::vector<Extents> runs;                                  // the least and the most first
+  std::vector<std::string> derived;  // symbols without a range: what they are follows from others
   std::vector<std::string> motifs;
   uint64_t seed = 0;  // of data
 
@@ -92,6 +93,11 @@ class OpenMaker {
   void make_inputs();
   void make_runs();
   bool settle(const Names& results);
+  void add_input(DType dtype, const Shape& numbers, const std::vector<std::string>& symbols);
+  void remove_input();
+  Names derived_by_joining(const OpenValue& x);
+  Names derived_by_name(const OpenValue& x);
+  void add_derived();
 
   OpenModel made_;
   ModelBuilder builder_;

@@ -287,6 +287,31 @@ Names attention(OpenMaker& m, const OpenValue& x) {
   return {m.microsoft("MultiHeadAttention", {x.name, m.add("Tanh", {x.name}), x.name})
               .with("num_heads", int64_t{2})};
 }
+// A decoder's: a cache of the first steps of another sequence, and the new ones.
+Names grouped(OpenMaker& m, const OpenValue& x) {
+  if (!x.is_rows() || x.rank() != 3 || x.channels() % 2 != 0 || x.least(1) == 0) return {};
+  const int64_t c = x.channels(), kv_heads = m.random.between(1, 2),
+                heads = kv_heads * m.random.between(1, 2), size = 2 * m.random.between(1, 2);
+  const auto projected = [&](int64_t width) { return m.add("MatMul", {x.name, m.weight({c, width})}); };
+  const auto cache = [&] {
+    const std::string cut = m.add("Reshape", {projected(kv_heads * size), m.ints({0, 0, kv_heads, size})}),
+                      turned = m.add("Transpose", {cut}).with("perm", Ints{0, 2, 1, 3});
+    return std::string(m.add(
+        "Slice", {turned, m.ints({0}), m.add("Div", {m.extent_of(x.name, 1), m.ints({2})}), m.ints({2})}));
+  };
+  const std::string keys = cache(), values = cache();
+  const std::string total = m.add("Add", {m.extent_of(keys, 2), m.extent_of(x.name, 1)}),
+                    last = m.add("Expand", {m.add("Sub", {total, m.ints({1})}), m.extent_of(x.name, 0)});
+  return m
+      .microsoft(
+          "GroupQueryAttention",
+          {projected(heads * size), projected(kv_heads * size), projected(kv_heads * size), keys, values,
+           m.add("Cast", {last}).with("to", int64_t{6}), m.add("Cast", {total}).with("to", int64_t{6})},
+          3)
+      .with("num_heads", heads)
+      .with("kv_num_heads", kv_heads)
+      .outputs;
+}
 Names einsum(OpenMaker& m, const OpenValue& x) {
   if (!x.is_float() || x.rank() != 3) return {};
   return {m.add("Einsum", {x.name, m.add("Tanh", {x.name})})
@@ -356,7 +381,7 @@ const std::vector<OpenMotif>& open_motifs() {
       {"repeated", repeated},     {"product", product},     {"scores", scores},
       {"attention", attention},   {"einsum", einsum},       {"recurrent", recurrent},
       {"scattered", scattered},   {"chosen", chosen},       {"shape_numbers", shape_numbers},
-      {"filled", filled},         {"reversed", reversed},
+      {"filled", filled},         {"reversed", reversed},   {"grouped", grouped},
   };
   return all;
 }
