@@ -111,6 +111,39 @@ TEST(DerivedExtents, AreNumbersWhereTheOthersAre) {
             (Described{"past 0..7", "total 1..8 = past + 1"}));
 }
 
+// A mask that is read at the places of all keys, as PyTorch's exporters do.
+TEST(DerivedExtents, OfWhatIsLookedUpAtEveryPlace) {
+  ModelBuilder b(17);
+  b.input("cache", {-1, 2}, 1, {"past", ""})
+      .input("x", {-1, 2}, 1, {"seq", ""})
+      .input("mask", {-1}, 1, {"s53"});
+  set_attribute(b.node("Concat", {"cache", "x"}, {"keys"}), "axis", 0);
+  b.initializer("zero", HostTensor::of<int64_t>(DType::i64, {}, {0}));
+  b.initializer("one", HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  b.ints("last", {1});
+  b.node("Shape", {"keys"}, {"shape"});
+  b.node("Gather", {"shape", "zero"}, {"count"});
+  b.node("Range", {"zero", "count", "one"}, {"places"});
+  b.node("Unsqueeze", {"places", "last"}, {"tuples"});
+  b.node("GatherND", {"mask", "tuples"}, {"seen"});
+  b.node("Unsqueeze", {"seen", "last"}, {"column"});
+  b.node("Mul", {"keys", "column"}, {"y"});
+  b.output("y");
+  Ranges ranges = {{"past", {0, 31}}, {"seq", {1, 8}}};
+  EXPECT_EQ(described(import_onnx_bytes(b.bytes(), given(ranges))),
+            (Described{"past 0..31", "seq 1..8", "s53 1..39 = past + seq"}));
+  // There may be more, by the user's word.
+  ranges["s53"] = {1, 64};
+  EXPECT_EQ(described(import_onnx_bytes(b.bytes(), given(ranges))),
+            (Described{"past 0..31", "seq 1..8", "s53 1..64"}));
+  // The first elements of an axis are not all of it.
+  ModelBuilder first(17);
+  first.input("x", {-1, 2}, 1, {"n", ""}).output("y");
+  first.ints("places", {0, 1});
+  first.node("Gather", {"x", "places"}, {"y"});
+  expect_refused(first, ErrorKind::invalid, {"leaves shapes open"});
+}
+
 // A mask that is summed over says nothing of its length, its name does.
 ModelBuilder named(const std::string& total) {
   ModelBuilder b(17);

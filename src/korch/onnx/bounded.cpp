@@ -341,6 +341,7 @@ class Bounded : BoundsEmitter {
 
   std::vector<Operand> gather() {
     const int64_t axis = attrs<AxisAttrs>().axis;
+    note_whole(x(), axis, inputs_[1]);
     const Operand indices = indices_of(inputs_[1], x(), axis);
     std::vector<Operand> extents;
     for (int64_t i = 0; i < x()->rank(); ++i) {
@@ -363,6 +364,7 @@ class Bounded : BoundsEmitter {
     const int64_t batch = attrs<AxisAttrs>().axis, depth = inputs_[1]->shape().back();
     if (extent_of(inputs_[1], inputs_[1]->rank() - 1) != nullptr) unsupported("the length of the indices");
     for (int64_t i = 0; i < batch; ++i) note_meeting(x(), i, inputs_[1], i);
+    for (int64_t i = batch; i < batch + depth; ++i) note_whole(x(), i, inputs_[1]);
     const Operand places = std::make_shared<OperandState>(*placed_in_tuples(inputs_[1], batch, depth));
     places->extents = inputs_[1]->extents;
     const Operand indices = masked_everywhere(places, HostTensor(TensorType{places->dtype(), {}}));

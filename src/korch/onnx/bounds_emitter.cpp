@@ -51,6 +51,16 @@ Operand BoundsEmitter::masked(const Operand& operand, int64_t axis, const HostTe
   return result;
 }
 
+void BoundsEmitter::note_whole(const Operand& data, int64_t axis, const Operand& indices) {
+  if (extent_of(data, axis) == nullptr) return;
+  const Range places = builder_.range(indices, kAny);
+  for (int64_t k = 0; k < indices->rank(); ++k)
+    if (const Operand extent = extent_of(indices, k);
+        extent != nullptr && places.low == 0 &&
+        places.high == static_cast<double>(indices->shape()[static_cast<size_t>(k)] - 1))
+      builder_.note_usual(extent_of(data, axis), extent);
+}
+
 Operand BoundsEmitter::cut(const Operand& operand, int64_t axis, int64_t bound) {
   Shape sizes = operand->shape();
   sizes[static_cast<size_t>(axis)] = bound;

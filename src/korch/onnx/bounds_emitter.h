@@ -79,6 +79,9 @@ class BoundsEmitter {
       if (i != axis && (extent_of(indices, i) != nullptr || extent_of(x(), i) != nullptr))
         builder_.note_meeting(length(indices, i), length(x(), i), origin_, {}, ExtentRelation::at_most);
   }
+  // Where the places looked up end as one of the indices' axes does, they are usually those of a whole axis:
+  // a mask's for all keys.
+  void note_whole(const Operand& data, int64_t axis, const Operand& indices);
   // To a lower bound of an extent that lies within it.
   Operand cut(const Operand& operand, int64_t axis, int64_t bound);
   // The least possible value of an extent.

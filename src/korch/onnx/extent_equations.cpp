@@ -30,13 +30,27 @@ ExtentEquations::ExtentEquations(const Graph& graph, std::vector<bool> sought)
 }
 
 void ExtentEquations::add(ValueId a, ValueId b) {
+  const std::optional<Linear> difference = open_difference(a, b);
+  if (difference && !solve(*difference, true)) solve(*difference, false);
+}
+
+void ExtentEquations::add_sought(ValueId a, ValueId b) {
+  if (const std::optional<Linear> difference = open_difference(a, b)) solve(*difference, true);
+}
+
+// Of dimensions without sums.
+std::optional<ExtentEquations::Linear> ExtentEquations::open_difference(ValueId a, ValueId b) const {
   std::optional<Linear> difference = difference_of(a, b);
-  if (!difference) return;
-  for (size_t d = 0; d < open_.size(); ++d)
+  for (size_t d = 0; difference && d < open_.size(); ++d)
     if (open_[d].sum) difference->replace(d, *open_[d].sum);
-  for (const bool sought : {true, false})
-    for (size_t d = open_.size(); d-- > 0;)
-      if (sought_[d] == sought && solve_for(d, *difference)) return;
+  return difference;
+}
+
+// For one of the dimensions that are sought, or that are not, the last one first.
+bool ExtentEquations::solve(const Linear& difference, bool sought) {
+  for (size_t d = open_.size(); d-- > 0;)
+    if (sought_[d] == sought && solve_for(d, difference)) return true;
+  return false;
 }
 
 std::vector<OpenDimension> ExtentEquations::take(std::vector<std::string>* warnings) {

@@ -20,6 +20,8 @@ class ExtentEquations {
   // `a` and `b` are of one i64 and equal in every run. Nothing where their difference is not linear, or
   // solves to no sum of multiples of other dimensions.
   void add(ValueId a, ValueId b);
+  // Likewise, unless it solves to none of those sought.
+  void add_sought(ValueId a, ValueId b);
 
   // With the sums; a warning for each whose range another one implies.
   std::vector<OpenDimension> take(std::vector<std::string>* warnings);
@@ -37,6 +39,8 @@ class ExtentEquations {
 
   std::optional<int64_t> difference_at(ValueId a, ValueId b, const std::vector<int64_t>& extents) const;
   std::optional<Linear> difference_of(ValueId a, ValueId b) const;
+  std::optional<Linear> open_difference(ValueId a, ValueId b) const;
+  bool solve(const Linear& difference, bool sought);
   bool solve_for(size_t d, const Linear& difference);
   void replace_in(std::optional<ExtentSum>& known, size_t d, const ExtentSum& sum) const;
 

@@ -88,7 +88,7 @@ class Importer {
     ExtentEquations equations(graph, is_sought);
     for (const MeetingExtents& pair : needed(graph, builder_.meeting()))
       if (pair.in_every_run && are_one(pair.relation)) equations.add(pair.a, pair.b);
-    for (const auto& [a, b] : builder_.usual()) equations.add(a, b);
+    for (const auto& [a, b] : builder_.usual()) equations.add_sought(a, b);
     std::vector<std::string> of_presumed_ranges;
     return equations.take(&of_presumed_ranges);
   }
