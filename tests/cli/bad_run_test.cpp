@@ -149,6 +149,29 @@ TEST_F(BadRun, ExtentsWithWhichTheNetworkDoesNotFitTogether) {
                        {"node \"some\"", "needs more elements than there are"});
 }
 
+// A mask of past + 1 keys, which no option says.
+TEST_F(BadRun, AnExtentThatFollowsFromOthers) {
+  ModelBuilder b(17);
+  b.input("cache", {-1, 4}, 1, {"past", ""}).input("row", {1, 4}).input("mask", {-1, 1}, 1, {"total", ""});
+  set_attribute(b.node("Concat", {"cache", "row"}, {"rows"}), "axis", 0);
+  b.node("Mul", {"rows", "mask"}, {"y"});
+  b.output("y");
+  write_model("cache.onnx", b);
+  ASSERT_EQ(compile("cache.onnx", "--shape past=0..7"), 0) << err_;
+  EXPECT_FALSE(says("fits together only")) << err_;  // its range is what it must be
+  write_npy(path("cache.npy"), HostTensor(TensorType{DType::f32, {3, 4}}));
+  write_npy(path("mask.npy"), HostTensor(TensorType{DType::f32, {5, 1}}));
+  const std::string cache = "cache=" + path("cache.npy") + " --input mask=";
+  expect_input_refused(cache + path("mask.npy"), 3,
+                       {"input 'mask', axis 0", "total is past + 1, which is 4 here, not 5"});
+  write_npy(path("mask.npy"), HostTensor(TensorType{DType::f32, {4, 1}}));
+  EXPECT_EQ(run("run " + path("m.so") + " --input " + cache + path("mask.npy")), 0) << err_;
+  EXPECT_EQ(run("verify " + path("cache.onnx") + " " + path("m.so")), 0) << err_;
+  EXPECT_EQ(run("bench " + path("m.so") + " --rounds 5 --shape past=2"), 0) << err_;
+  ASSERT_EQ(compile("cache.onnx", "--shape past=7"), 0) << err_;
+  EXPECT_EQ(run("verify " + path("cache.onnx") + " " + path("m.so")), 0) << err_;
+}
+
 TEST_F(BadRun, ShapesThatTheModelLeavesOpenAreTheExecutables) {
   ModelBuilder open;
   open.input("x", {-1, 5}, 1, {"n"}).output("y").node("Exp", {"x"}, {"y"});
