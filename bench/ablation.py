@@ -49,7 +49,8 @@ def compile_row(model, row, args):
         subprocess.run([args.published, onnx, path, *asked], check=True)
         result = {"seconds": {}}
     else:
-        result = call(args.korch, "compile", "--no-heal", onnx, "-o", path, *asked, "--no-verify", "--json", *ROWS[row])
+        result = call(args.korch, "compile", "--no-heal", "--measure", "prove", onnx, "-o", path, *asked, "--no-verify", "--json",
+                      *ROWS[row])
     report = call(args.korch, "explain", path, "--json")["report"]
     return path, {"compile_s": time.time() - start, "solve_s": result["seconds"].get("solve", 0), "report": report}
 

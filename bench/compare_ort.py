@@ -30,8 +30,8 @@ def compare(model, threads, accuracy, args):
     onnx, folder = written(model, args)
     so = os.path.join(args.work, "%s.%d.%s.so" % (model, threads, accuracy))
     if args.recompile or not os.path.exists(so):
-        subprocess.run([args.korch, "compile", "--no-heal", onnx, "-o", so, "--threads", str(threads), "--accuracy", accuracy,
-                        "--no-verify"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([args.korch, "compile", "--no-heal", "--measure", "prove", onnx, "-o", so, "--threads", str(threads),
+                        "--accuracy", accuracy, "--no-verify"], check=True, stdout=subprocess.DEVNULL)
     arrays = inputs_of(folder)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -245,7 +245,7 @@ def interleaved_processes(workers, args, warm_up=3):
     """korch_so.interleaved of engines in processes of their own; raises RuntimeError where one failed."""
     times, order, start = {name: [] for name in workers}, list(workers), time.time()
     for i in range(args.rounds + warm_up):
-        for name in order if i % 2 else reversed(order):
+        for name in order[i % len(order):] + order[:i % len(order)]:
             time.sleep(args.pause)
             seconds = workers[name].ask("run", 0.01)
             if workers[name].failed:

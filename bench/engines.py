@@ -78,8 +78,8 @@ def compiled(network, onnx, args):
     if os.path.exists(so):
         return so, None
     start = time.time()
-    database = ["--profile-db", os.path.join(args.work, "engines.db")]
-    options = ["--no-measure", "--no-profile-db"] if args.no_measure else database
+    measured = ["--measure", "prove", "--profile-db", os.path.join(args.work, "engines.db")]
+    options = ["--no-measure", "--no-profile-db"] if args.no_measure else measured
     subprocess.run([args.korch, "compile", onnx, "-o", so, "--threads", str(args.threads), "--no-verify", "--quiet", *options],
                    check=True, stdout=subprocess.DEVNULL)
     return so, time.time() - start

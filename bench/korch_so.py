@@ -43,7 +43,7 @@ def interleaved(runs, args, warm_up=3):
     """Seconds of each of `runs` (name -> callable) in every round, in turns: args.rounds, pause and max_seconds."""
     times, order, start = {name: [] for name in runs}, list(runs), time.time()
     for i in range(args.rounds + warm_up):
-        for name in order if i % 2 else reversed(order):
+        for name in order[i % len(order):] + order[:i % len(order)]:
             time.sleep(args.pause)  # the other ones' workers stop spinning
             runs[name]()
             t = time.perf_counter()

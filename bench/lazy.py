@@ -27,7 +27,7 @@ def main():
 
         def compile(*options):
             return call(args.korch, "compile", onnx, "-o", so, "--threads", args.threads, "--profile-db", database, "--no-verify",
-                        "--json", *options)
+                        "--measure", "prove", "--json", *options)
 
         full = compile("--exhaustive")
         lazy = [compile("--bounds", b) for b in ("learned", "analytic")]

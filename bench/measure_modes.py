@@ -5,7 +5,8 @@
 
 MODEL: bundled ones (korch model --list) or .onnx files; the bundled ones of the paper. Each is compiled in each mode from nothing, then
 the executables run interleaved. A row per network: seconds of each compilation, different kernels measured, and the time of `prove`'s
-executable over this one's, with the 95 % interval: above 1 this one is faster. Ends with the medians.
+executable over this one's, with the 95 % interval: above 1 this one is faster. Ends with the medians. `--modes plan,prove` compiles
+`prove` twice: what one compilation differs from the next is the least that the comparison can tell.
 """
 import argparse
 import json
@@ -25,9 +26,8 @@ def run(*words, **environment):
     return done.stdout
 
 
-def compiled(args, path, mode, folder, options):
+def compiled(args, path, mode, output, options):
     """The executable, seconds, share of the different kernels that were measured."""
-    output = os.path.join(folder, mode + ".so")
     with tempfile.TemporaryDirectory() as cache:
         made = json.loads(run(args.korch, "compile", path, "-o", output, "--json", "--measure", mode, *options, XDG_CACHE_HOME=cache))
     report = json.loads(run(args.korch, "explain", output, "--json"))["report"]
@@ -55,7 +55,7 @@ def main():
             if not os.path.exists(path):
                 path = os.path.join(folder, "model.onnx")
                 run(args.korch, "model", model, "-o", path)
-            made = [compiled(args, path, mode, folder, options) for mode in modes]
+            made = [compiled(args, path, mode, os.path.join(folder, "%d.so" % i), options) for i, mode in enumerate(modes)]
             # The first of a bench is what the others are compared with: its time over theirs.
             rows = json.loads(run(args.korch, "bench", *(m[0] for m in reversed(made)), "--json", "--max-seconds", str(args.seconds),
                                   "--rounds", "400"))["rows"]

@@ -34,9 +34,9 @@ def compare(model, args):
     for strategy in STRATEGIES:
         path = os.path.join(args.work, "%s.%s.%s.so" % (model, args.threads, strategy))
         if args.recompile or not os.path.exists(path):
-            subprocess.run([args.korch, "compile", "--no-heal", onnx, "-o", path, "--threads", args.threads, "--strategy", strategy,
-                            "--profile-db", os.path.join(args.work, args.database.format(model=model)), "--no-verify"], check=True,
-                           stdout=subprocess.DEVNULL)
+            subprocess.run([args.korch, "compile", "--no-heal", "--measure", "prove", onnx, "-o", path, "--threads", args.threads,
+                            "--strategy", strategy, "--profile-db", os.path.join(args.work, args.database.format(model=model)),
+                            "--no-verify"], check=True, stdout=subprocess.DEVNULL)
         paths.append(path)
     inputs = []
     for f in sorted(os.listdir(folder)):

@@ -78,7 +78,7 @@ def compare(name, args):
     net.eval()
     lines = Lines()
     logging.getLogger("korch").addHandler(lines)
-    options = {"measure": not args.no_measure, "cache": None}
+    options = {"measure": "none" if args.no_measure else "prove", "cache": None}
     runs = {
         "korch": torch.compile(net, backend="korch", options=options),
         "inductor": torch.compile(net, backend="inductor"),

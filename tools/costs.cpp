@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "cli.h"
 #include "korch/base/error.h"
@@ -22,7 +23,8 @@ struct CostsArguments {
   std::string action, file, database = place_in_cache("kernels.db");
   CompileOptions measure;
   std::vector<std::string> shapes, without;
-  std::string lightgbm;
+  std::string lightgbm, from;
+  double share = 1;
 };
 
 std::string counted(int number, const char* what) {
@@ -137,18 +139,21 @@ void print_audits(const std::vector<NetworkAudit>& audits) {
       within, audits.size(), possible);
 }
 
-CostModel model_of(const CostsArguments& arguments) {
+CostModel learned_model(const std::string& file) {
   std::string warning;
-  CostModel model = cost_model_named(arguments.file, warning);
+  CostModel model = cost_model_named(file, warning);
   if (!model.is_learned())
-    throw Error(ErrorKind::usage,
-                warning.empty() ? arguments.file + ": a model that learned is wanted" : warning);
+    throw Error(ErrorKind::usage, warning.empty() ? file + ": a model that learned is wanted" : warning);
   return model;
 }
 
 void run_train(CostsArguments& arguments) {
   require_files(arguments, "the model of costs");
-  const Trained trained = train(known_costs(arguments, false), arguments.lightgbm);
+  if (!(arguments.share > 0 && arguments.share <= 1) || (arguments.share != 1 && arguments.from.empty()))
+    throw Error(ErrorKind::usage, "--share: more than 0, at most 1, and with --from alone");
+  std::optional<Beginning> beginning;
+  if (!arguments.from.empty()) beginning = {learned_model(arguments.from).trees(), arguments.share};
+  const Trained trained = train(known_costs(arguments, false), arguments.lightgbm, beginning);
   write_file(arguments.file, to_text(trained.model));
   fmt::print("{}: {} trees. Of networks held out, a fifth at a time:\n", arguments.file,
              trained.model.trees.size());
@@ -157,7 +162,7 @@ void run_train(CostsArguments& arguments) {
 }
 
 void run_calibrate(CostsArguments& arguments) {
-  const CostModel model = model_of(arguments);
+  const CostModel model = learned_model(arguments.file);
   require_writable(arguments.file);
   const Trained trained = calibrate(model.trees(), known_costs(arguments, false), arguments.lightgbm);
   write_file(arguments.file, to_text(trained.model));
@@ -169,7 +174,7 @@ void run_calibrate(CostsArguments& arguments) {
 }
 
 void run_score(CostsArguments& arguments) {
-  const CostModel model = model_of(arguments);
+  const CostModel model = learned_model(arguments.file);
   const CostSet costs = known_costs(arguments, !arguments.without.empty());
   print_score(score_of(model.trees(), costs));
   std::vector<double> log_lows;
@@ -210,6 +215,10 @@ void add_costs_verb(CommandLine& command_line) {
               "(repeatable)");
   verb.option("--lightgbm", arguments->lightgbm,
               "train, calibrate: the library of LightGBM [lib_lightgbm.so]");
+  verb.option("--from", arguments->from,
+              "train: begin with this model ('shipped': the program's own), and learn what it misses");
+  verb.option("--share", arguments->share,
+              "train --from: so much of what it misses, 0.5 for a model halfway between the machines [1]");
   verb.runs([arguments] {
     const std::map<std::string, void (*)(CostsArguments&)> actions = {
         {"export", run_export}, {"import", run_import},       {"measure", run_measure}, {"table", run_table},

@@ -223,7 +223,7 @@ class CompileTest(unittest.TestCase):
         for name, option in _options.table(_options.PYTHON).items():
             self.assertEqual(parameters[name].default, option.default)
             self.assertIn(f"\n        {name}: ", korch.compile.__doc__)
-        for name, default in dict(accuracy="standard", threads=0, budget=None, measure="prove", database=True).items():
+        for name, default in dict(accuracy="standard", threads=0, budget=None, measure="plan", database=True).items():
             self.assertEqual(parameters[name].default, default)
         self.assertEqual(
             _options.texts(_options.PYTHON, dict(rule=("a", "b"), threads=2, database=None, verify=False)),

@@ -64,7 +64,7 @@ TEST_F(GpuCosts, ThatAreCarriedDecide) {
   const nlohmann::json modelled = step("sm_90", "--no-profile-db");
   EXPECT_EQ(modelled.at("cost_from"), "model");
   EXPECT_EQ(run("explain " + path("m.so")), 0);
-  EXPECT_TRUE(says("  modelled  MatMul")) << out_;
+  EXPECT_TRUE(says("  modelled   MatMul")) << out_;
   const std::string fast = record(*gpu_named("sm_90"), modelled.at("implementation"));
   // Through the file that moves between machines.
   ASSERT_EQ(run("costs export " + path("costs") + " --profile-db " + path("k.db")), 0) << err_;
@@ -74,7 +74,7 @@ TEST_F(GpuCosts, ThatAreCarriedDecide) {
   EXPECT_EQ(carried.at("cost_from"), "carried");
   EXPECT_EQ(carried.at("predicted_us"), 1.4);
   EXPECT_EQ(run("explain " + path("m.so")), 0);
-  EXPECT_TRUE(says("  carried   MatMul")) << out_;
+  EXPECT_TRUE(says("  carried    MatMul")) << out_;
   EXPECT_EQ(run("explain --kernel 0 " + path("m.so")), 0);
   EXPECT_TRUE(says("predicted 1.40 us (carried; ")) << out_;
 }

@@ -201,6 +201,7 @@ TEST_F(Compile, WarmCompileMeasuresNothingAndRepeatsTheBytes) {
 }
 
 TEST_F(Compile, LazyFindsWhatExhaustiveFinds) {
+  options_.measure = Measure::prove;
   options_.exhaustive = true;
   const CompileResult all = compile("all.so");
   options_.exhaustive = false;

@@ -177,6 +177,39 @@ TEST(CostTraining, RowsAreATable) {
   EXPECT_EQ(families["\"reorder\""], 1);
 }
 
+// One leaf: the mean of the targets.
+std::vector<RegressionTree> mean_of(const std::vector<TrainingRow>& rows, const BoostOptions&) {
+  double sum = 0;
+  for (const TrainingRow& row : rows) sum += row.target;
+  return {{{}, {}, {}, {}, {static_cast<float>(sum / static_cast<double>(rows.size()))}}};
+}
+
+// What another machine's model misses is learned here, or half of it.
+TEST(CostTraining, BeginsWithAModel) {
+  Database database(":memory:");
+  for (const char* network : {"a", "b", "c", "d", "e", "f"}) put_costs(database, network, {0, 1, 2});
+  CostSet costs = costs_to_learn_from(database, {});
+  for (CostRow& row : costs.rows) row.cost.us *= std::exp(0.5);  // on this machine
+  const Features& first = costs.rows[0].conditions.features;
+  for (const double share : {1.0, 0.5}) {
+    SCOPED_TRACE(share);
+    TreeModel known = steps();
+    known.rows = 100;
+    known.networks = 40;
+    const double before = known.log_factor(first);
+    const Trained trained = train_by(mean_of, costs, Beginning{known, share});
+    EXPECT_EQ(trained.model.trees.size(), 2U);
+    EXPECT_NEAR(trained.model.log_factor(first), before + share * 0.5, 1e-6);
+    EXPECT_NEAR(trained.held_out.rmse, (1 - share) * 0.5, 1e-6);
+    EXPECT_EQ(trained.held_out.rows, 18);
+    EXPECT_EQ(trained.model.rows, 118);
+    EXPECT_EQ(trained.model.networks, 40);
+  }
+  const Trained alone = train_by(mean_of, costs, {});
+  EXPECT_EQ(alone.model.trees.size(), 1U);
+  EXPECT_NEAR(alone.model.log_factor(first), 1.5, 1e-6);
+}
+
 TEST(CostTraining, AFewCostsAreTooFew) {
   Database database(":memory:");
   put_costs(database, "a", {0, 1, 2});

@@ -259,6 +259,16 @@ TEST(Lazy, NothingCanBeBuilt) {
   EXPECT_FALSE(result.certified);
 }
 
+TEST(Lazy, NothingIsToBeComputed) {
+  for (const bool prove : {true, false}) {
+    Problem problem;
+    LazySolver solver(problem, {.prove = prove, .bounds = !prove});
+    EXPECT_FALSE(solver.next());
+    EXPECT_EQ(solver.result().solution.status, SolveStatus::optimal);
+    EXPECT_TRUE(solver.result().solution.chosen.empty());
+  }
+}
+
 TEST(Lazy, ColumnsMeasuredAlongCount) {
   Problem problem = two_ways();
   int calls = 0;

@@ -94,9 +94,11 @@ void require_known_extents(const std::vector<Contestant>& contestants,
   }
 }
 
-void run_round(std::vector<Contestant>& contestants, bool is_backwards) {
+// Each round begins with the next one. If every second round went backwards, the first and the last one would
+// often run twice in a row, and find their weights in caches, but none between them ever would.
+void run_round(std::vector<Contestant>& contestants, int round) {
   for (size_t step = 0; step < contestants.size(); ++step) {
-    Contestant& contestant = contestants[is_backwards ? contestants.size() - 1 - step : step];
+    Contestant& contestant = contestants[(static_cast<size_t>(round) + step) % contestants.size()];
     const Stopwatch run;
     contestant.executable->run_into(contestant.inputs, contestant.outputs);
     contestant.times.push_back(1e6 * run.seconds());
@@ -155,7 +157,7 @@ BenchResult bench(const std::vector<std::string>& executable_paths, const BenchO
     require_known_extents(contestants, options.extents);
     do {
       throw_if_interrupted();
-      run_round(contestants, /*is_backwards=*/(round + loading) % 2 == 0);
+      run_round(contestants, round);
       ++round;
     } while (!is_over(static_cast<double>(loading) / options.loadings));
     for (Contestant& contestant : contestants)

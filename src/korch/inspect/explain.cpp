@@ -236,11 +236,11 @@ std::string steps_text(const Plan& plan) {
     return step.cost_from != CostFrom::here;
   });
   std::string text =
-      any_from_elsewhere ? "\nstep  predicted us  cost      kernel\n" : "\nstep  predicted us  kernel\n";
+      any_from_elsewhere ? "\nstep  predicted us  cost       kernel\n" : "\nstep  predicted us  kernel\n";
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     text += fmt::format("{:4}  {:12.2f}  ", i, step.predicted_us);
-    if (any_from_elsewhere) text += fmt::format("{:8}  ", cost_word(step.cost_from, step.measured));
+    if (any_from_elsewhere) text += fmt::format("{:9}  ", cost_word(step.cost_from, step.measured));
     text += fmt::format("{}  [{}]\n", step.label, step.implementation);
     for (const FunctionResources& function : plan.kernels[step.kernel].resources)
       text += fmt::format("                    {}\n", describe(function, plan.report.device));

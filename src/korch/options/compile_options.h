@@ -62,11 +62,11 @@ struct CompileOptions {
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   uint64_t random_seed = 0;  // of Strategy::random
-  Bounds bounds = Bounds::learned;
+  Bounds bounds = Bounds::learned;  // for Measure::prove
   bool exhaustive = false;   // measure every column
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
-  Measure measure = Measure::prove;
+  Measure measure = Measure::plan;
   std::string cost_model = "shipped";  // which makes estimates (profile/cost_model.h)
   int audit = 0;                       // kernels measured to judge it, for Measure::plan
   bool other_schedules = true;         // of the plan's kernels are measured too (search/other_schedules.h)

@@ -34,7 +34,7 @@ const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
 const Words<Measure> kMeasures = {
-    {"prove", Measure::prove}, {"plan", Measure::plan}, {"none", Measure::none}};
+    {"plan", Measure::plan}, {"prove", Measure::prove}, {"none", Measure::none}};
 const Words<WhichVariants> kWhichVariants = {{"exact", WhichVariants::exact},
                                              {"reassociating", WhichVariants::reassociating},
                                              {"none", WhichVariants::none}};
@@ -223,9 +223,10 @@ void Slots::strategy(CompileOptions& options) {
 
 void Slots::measuring(CompileOptions& options) {
   word("measure", kEverybody, options.measure, kMeasures,
-       "kernels that are measured: prove (all that can matter, until the plan is proven to be the best), "
-       "plan (what the plan takes, "
-       "found by estimates: in seconds), none (also for a machine that is absent)");
+       "kernels that are measured: plan (what the plan takes, found by estimates: in seconds), prove (all "
+       "that "
+       "can matter, until the plan is proven to be the best: in minutes), none (also for a machine that is "
+       "absent)");
   // As a truth, which it once was.
   all.back().set = [known = all.back().set](const std::string& text) {
     return known(text == "0" ? name(Measure::none) : text == "1" ? name(kMeasures[0].second) : text);
@@ -245,8 +246,8 @@ void Slots::measuring(CompileOptions& options) {
 void Slots::planning(CompileOptions& options) {
   strategy(options);
   word("bounds", kEverybody, options.bounds, kBounds,
-       "cost of a kernel that is not measured: learned (from kernels of its kind) or analytic (from machine "
-       "peaks: slow)");
+       "for --measure prove: cost of a kernel that is not measured: learned (from kernels of its kind) or "
+       "analytic (from machine peaks: slow)");
   for_experts();
   truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
         "plan for the network as it is: only fusion and layouts");

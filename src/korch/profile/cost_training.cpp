@@ -22,11 +22,24 @@ std::set<std::string> networks_of(const std::vector<CostRow>& rows) {
   return networks;
 }
 
-std::vector<RegressionTree> trees_from(const LightGbm& lightgbm, const std::vector<const CostRow*>& rows) {
+// The beginning's trees and further ones, or all that a model has.
+std::vector<RegressionTree> trees_from(const LearnTrees& learn, const std::vector<const CostRow*>& rows,
+                                       const std::optional<Beginning>& beginning) {
+  // What is missed has less to it than a cost.
+  constexpr BoostOptions kFurther = {.trees = 100, .leaves = 15, .rate = 0.1};
   std::vector<TrainingRow> training;
-  for (const CostRow* row : rows)
-    training.push_back({row->conditions.features, log_factor(*row), weight_of(*row)});
-  return lightgbm.train(training);
+  for (const CostRow* row : rows) {
+    const Features& features = row->conditions.features;
+    const double known = beginning ? beginning->model.log_factor(features) : 0;
+    training.push_back({features, log_factor(*row) - known, weight_of(*row)});
+  }
+  if (!beginning) return learn(training, {});
+  std::vector<RegressionTree> trees = beginning->model.trees;
+  for (RegressionTree& further : learn(training, kFurther)) {
+    for (float& leaf : further.leaf) leaf *= static_cast<float>(beginning->share);
+    trees.push_back(std::move(further));
+  }
+  return trees;
 }
 
 double quantile(std::vector<double> values, double share) {
@@ -192,9 +205,7 @@ std::vector<Residual> residuals_of(const TreeModel& model, const CostSet& costs)
   return residuals;
 }
 
-Trained train(const CostSet& costs, const std::string& lightgbm) {
-  require_enough(costs);
-  const LightGbm library(lightgbm);
+Trained train_by(const LearnTrees& learn, const CostSet& costs, const std::optional<Beginning>& beginning) {
   // Whole networks are held out: kernels of one network are alike.
   std::vector<std::string> networks;
   for (const CostRow& row : costs.rows) networks.push_back(row.conditions.network);
@@ -205,7 +216,7 @@ Trained train(const CostSet& costs, const std::string& lightgbm) {
     std::vector<const CostRow*> rows;
     for (size_t i = 0; i < costs.rows.size(); ++i)
       if (parts[i] != part) rows.push_back(&costs.rows[i]);
-    const std::vector<RegressionTree> trees = trees_from(library, rows);
+    const std::vector<RegressionTree> trees = trees_from(learn, rows, beginning);
     for (size_t i = 0; i < costs.rows.size(); ++i) {
       if (parts[i] != part) continue;
       const CostRow& row = costs.rows[i];
@@ -218,15 +229,22 @@ Trained train(const CostSet& costs, const std::string& lightgbm) {
   std::vector<const CostRow*> all;
   for (const CostRow& row : costs.rows) all.push_back(&row);
   TreeModel& model = trained.model;
-  model.trees = trees_from(library, all);
+  model.trees = trees_from(learn, all, beginning);
   model.protocol = kCostProtocol;
-  model.rows = trained.held_out.rows;
-  model.networks = trained.held_out.networks;
+  model.rows = trained.held_out.rows + (beginning ? beginning->model.rows : 0);
+  // The names of those that the beginning knows are in no file: at least so many.
+  model.networks = std::max(trained.held_out.networks, beginning ? beginning->model.networks : 0);
   model.spread = trained.held_out.middle_error;
-  CalibratedLow low = calibrate_low(residuals, learning_by(library));
+  CalibratedLow low = calibrate_low(residuals, learn);
   model.low = std::move(low.low);
   trained.audits = std::move(low.held_out);
   return trained;
+}
+
+Trained train(const CostSet& costs, const std::string& lightgbm, const std::optional<Beginning>& beginning) {
+  require_enough(costs);
+  const LightGbm library(lightgbm);
+  return train_by(learning_by(library), costs, beginning);
 }
 
 Trained calibrate(TreeModel model, const CostSet& costs, const std::string& lightgbm) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,9 +66,21 @@ struct Trained {
   std::vector<NetworkAudit> audits;  // of its low quantile, likewise
 };
 
+// A model that another one begins with: trees are added to its own, for what it misses of these costs.
+struct Beginning {
+  TreeModel model;
+  // Of what it misses, so much is added: 1 for a model of the machine that measured these costs, 0.5 for one
+  // that is halfway between that machine and those which `model` knows.
+  double share = 1;
+};
+
 // `lightgbm`: its library (estimate/lightgbm.h). Throws Error{usage} where there are too few rows or
 // networks.
-Trained train(const CostSet& costs, const std::string& lightgbm);
+Trained train(const CostSet& costs, const std::string& lightgbm,
+              const std::optional<Beginning>& beginning = {});
+
+// By another learner, of however few.
+Trained train_by(const LearnTrees& learn, const CostSet& costs, const std::optional<Beginning>& beginning);
 
 // The model with a low quantile that is calibrated on these costs; it learns nothing else from them.
 Trained calibrate(TreeModel model, const CostSet& costs, const std::string& lightgbm);

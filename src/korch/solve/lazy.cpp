@@ -58,7 +58,8 @@ class LazySolver::Loop {
     bool is_proven = co_await find_plan();
     while (co_await look_again()) is_proven = co_await find_plan();
     if (co_await look_at_other_plan()) is_proven = co_await find_plan();
-    if (!prove_ && last_.status != SolveStatus::infeasible) {
+    const bool is_empty = last_.chosen.empty();  // nothing is to be computed, or nothing can be
+    if (!prove_ && !is_empty) {
       for (const double hope : kHopes)
         if (co_await look_below(hope)) co_await find_plan();
       double bound_us = co_await bound_below();
