@@ -79,9 +79,9 @@ TEST(NamesOfExtents, AreSumsOfOthers) {
   EXPECT_EQ(text("s15+s70"), "0 1*s15 1*s70");
   EXPECT_EQ(text("2*past + (seq - 1)*3"), "-3 2*past 3*seq");
   EXPECT_EQ(text("past + seq - past"), "0 1*seq");
-  for (const char* other :
-       {"past", "a-b", "total", "total + 1", "past * seq", "past +", "(past + 1", "past // 2",
-        "floor(past/2)", "3", "past + past_seq2", "past + 99999999999999999999", ""})
+  for (const char* other : {"past", "a-b", "total", "total + 1", "past * seq", "past +", "(past + 1",
+                            "past // 2", "floor(past/2)", "3", "past + past_seq2",
+                            "past + 99999999999999999999", "", "past + (1048576*1048576)*(1048576*1048576)"})
     EXPECT_EQ(text(other), "") << other;
   std::string deep = "past";
   for (int i = 0; i < 1000; ++i) deep = "(" + deep + ")*1048576";

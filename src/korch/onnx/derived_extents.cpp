@@ -15,6 +15,13 @@ namespace {
 
 constexpr int64_t kLeastPresumed = 64;             // of the largest extent that is presumed
 constexpr int64_t kMostExtent = int64_t{1} << 40;  // as everywhere in the importer
+constexpr int64_t kMostFactor = int64_t{1} << 20;  // products with kMostExtent stay in int64
+
+bool is_small(const NamedSum& sum) {
+  return std::abs(sum.plus) <= kMostExtent &&
+         std::all_of(sum.terms.begin(), sum.terms.end(),
+                     [](const auto& term) { return std::abs(term.second) <= kMostExtent; });
+}
 
 // sum := product (("+" | "-") product)*; product := factor ("*" factor)*; factor := number | name | "(" sum
 // ")".
@@ -51,6 +58,7 @@ class NameReader {
       if (!next) return std::nullopt;
       if (!next->terms.empty()) std::swap(result, next);
       if (!next->terms.empty()) return std::nullopt;  // of two dimensions
+      if (std::abs(next->plus) > kMostFactor) return std::nullopt;
       result->plus *= next->plus;
       for (auto& [dimension, times] : result->terms) times *= next->plus;
       if (!is_small(*result)) return std::nullopt;
@@ -74,13 +82,7 @@ class NameReader {
     NamedSum number;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number.plus);
     const bool is_number = !word.empty() && error == std::errc() && end == word.data() + word.size();
-    return is_number && std::abs(number.plus) <= kMostNumber ? std::optional(number) : std::nullopt;
-  }
-
-  static bool is_small(const NamedSum& sum) {
-    return std::abs(sum.plus) <= kMostExtent &&
-           std::all_of(sum.terms.begin(), sum.terms.end(),
-                       [](const auto& term) { return std::abs(term.second) <= kMostExtent; });
+    return is_number && std::abs(number.plus) <= kMostFactor ? std::optional(number) : std::nullopt;
   }
 
   bool took(char c) {
@@ -94,8 +96,7 @@ class NameReader {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
 
-  static constexpr int kDeepest = 16;                       // factors: products of numbers stay in int64
-  static constexpr int64_t kMostNumber = int64_t{1} << 20;  // products with kMostExtent stay in int64
+  static constexpr int kDeepest = 16;  // factors
 
   const std::string_view text_;
   const std::set<std::string>& dimensions_;
@@ -158,17 +159,20 @@ std::map<std::string, NamedSum> solved_sums(const ImportOptions& options, const 
   return sums;
 }
 
-// With what the names of sums stand for, as far as that is known.
-NamedSum expanded(const NamedSum& sum, const std::map<std::string, NamedSum>& sums) {
+// With what the names of sums stand for, as far as that is known. Nothing where numbers get as large as no
+// extent has them.
+std::optional<NamedSum> expanded(const NamedSum& sum, const std::map<std::string, NamedSum>& sums) {
   NamedSum result = sum;
   for (size_t round = 0; round <= sums.size(); ++round) {
     const auto term = std::find_if(result.terms.begin(), result.terms.end(),
                                    [&](const auto& named) { return sums.contains(named.first); });
     if (term == result.terms.end()) break;
     const auto [name, factor] = *term;
+    if (std::abs(factor) > kMostFactor || !is_small(sums.at(name))) return std::nullopt;
     result.terms.erase(term);
     result.plus += factor * sums.at(name).plus;
     for (const auto& [inner, times] : sums.at(name).terms) result.add(inner, factor * times);
+    if (!is_small(result)) return std::nullopt;
   }
   return result;
 }
@@ -177,11 +181,12 @@ NamedSum expanded(const NamedSum& sum, const std::map<std::string, NamedSum>& su
 std::optional<DerivedDimension> derived_dimension(const std::string& dimension,
                                                   const std::map<std::string, NamedSum>& sums,
                                                   const Dimensions& dimensions) {
-  const NamedSum sum = expanded(sums.at(dimension), sums);
-  DerivedDimension result{sum.plus, sum.plus, sum.plus, {}};
+  const std::optional<NamedSum> sum = expanded(sums.at(dimension), sums);
+  if (!sum) return std::nullopt;
+  DerivedDimension result{sum->plus, sum->plus, sum->plus, {}};
   bool is_known = true;
-  for (const auto& [name, factor] : sum.terms) {
-    if (factor < 1) return std::nullopt;
+  for (const auto& [name, factor] : sum->terms) {
+    if (factor < 1 || factor > kMostFactor || result.most > kMostExtent) return std::nullopt;
     const auto range = dimensions.known.find(name);
     if (range == dimensions.known.end()) {
       if (!dimensions.unknown.contains(name) || sums.contains(name)) return std::nullopt;
