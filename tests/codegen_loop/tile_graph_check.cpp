@@ -26,8 +26,21 @@ HostTensor stored(const HostTensor& tensor, const Layout& layout) {
   return result;
 }
 
-HostTensor packed(const HostTensor& constant, const Packing& packing) {
-  const std::string bytes = pack(constant, packing);
+// Two in a byte, the first one below.
+HostTensor from_nibbles(const std::string& bytes, const tile::Buffer& buffer) {
+  HostTensor result(TensorType{buffer.type, {buffer.elements}});
+  EXPECT_EQ(static_cast<int64_t>(bytes.size()), buffer.bytes());
+  for (int64_t i = 0; i < buffer.elements; ++i) {
+    const int code = static_cast<uint8_t>(bytes[static_cast<size_t>(i / 2)]) >> (i % 2 * 4) & 15;
+    result.mutable_data<int8_t>()[i] =
+        static_cast<int8_t>(buffer.type == DType::i4 && code > 7 ? code - 16 : code);
+  }
+  return result;
+}
+
+HostTensor packed(const HostTensor& constant, const tile::Buffer& buffer) {
+  const std::string bytes = pack(constant, buffer.packing);
+  if (buffer.has_nibbles()) return from_nibbles(bytes, buffer);
   HostTensor result(
       TensorType{constant.dtype(), {static_cast<int64_t>(bytes.size() / size_bytes(constant.dtype()))}});
   std::memcpy(result.mutable_raw(), bytes.data(), bytes.size());
@@ -74,7 +87,7 @@ void check_tiles(tile::ScheduledGraph tiles, const Graph& graph, const Candidate
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments.push_back(stored(inputs[i], implementation.input_layouts[i]));
   for (ValueId constant : candidate.constants)
-    arguments.push_back(packed(*graph.constant(constant), tiles.buffers[arguments.size()].packing));
+    arguments.push_back(packed(*graph.constant(constant), tiles.buffers[arguments.size()]));
   const auto expect_same = [&](tile::Arithmetic arithmetic, double allowed, const std::string& when) {
     const std::vector<HostTensor> outputs = tile::interpret(tiles, arguments, arithmetic);
     for (size_t i = 0; i < outputs.size(); ++i)

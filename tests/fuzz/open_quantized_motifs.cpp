@@ -151,6 +151,29 @@ Names packed_weights(OpenMaker& m, const OpenValue& x) {
               .with("bits", int64_t{4})
               .with("block_size", int64_t{16})};
 }
+// Floats times weights that alone are narrow, by columns or blocks; or rows of such weights.
+Names narrow_weights(OpenMaker& m, const OpenValue& x) {
+  const bool rows = m.random.one_in(4);
+  if (rows ? x.dtype != DType::i64 : !x.is_rows() || x.channels() == 0) return {};
+  const int64_t terms = rows ? 24 : x.channels(), features = m.random.of(Ints{1, 4, 17});
+  const bool turned = !rows && m.random.one_in(2), blocked = m.opset() >= 21 && m.random.one_in(2);
+  const int64_t block = m.random.of(Ints{2, 8, 16}), blocks = (terms + block - 1) / block;
+  const DType type = m.random.of(std::vector<DType>{DType::i8, DType::u8});
+  const Shape shape = turned ? Shape{features, terms} : Shape{terms, features};
+  const Shape shared = !blocked ? Shape{features}
+                       : turned ? Shape{features, blocks}
+                                : Shape{blocks, features};
+  HostTensor scales(TensorType{DType::f32, shared});
+  for (int64_t i = 0; i < scales.elements(); ++i)
+    scales.mutable_data<float>()[i] = 0.004f * static_cast<float>(1 + m.random.uniform());
+  Names operands{m.integers(type, shape, type == DType::i8 ? -128 : 0, 127), m.constant(scales)};
+  if (m.random.one_in(2)) operands.push_back(m.integers(type, shared, 0, 20));
+  auto w = m.add("DequantizeLinear", operands).with("axis", int64_t{blocked == turned ? 1 : 0});
+  if (blocked) w = w.with("block_size", block);
+  if (rows) return {m.add("Gather", {w, m.add("Mod", {x.name, m.integer(terms)})})};
+  if (!turned) return {m.add("MatMul", {x.name, w})};
+  return {m.add("MatMul", {x.name, m.add("Transpose", {w}).with("perm", Ints{1, 0})})};
+}
 Names quantized_recurrent(OpenMaker& m, const OpenValue& x) {
   if (!x.is_rows() || x.rank() != 3) return {};
   const int64_t hidden = 4;
@@ -182,6 +205,7 @@ const std::vector<OpenMotif>& open_quantized_motifs() {
       {"linear_pool", linear_pool},
       {"bytes_moved", bytes_moved},
       {"packed_weights", packed_weights},
+      {"narrow_weights", narrow_weights},
       {"quantized_recurrent", quantized_recurrent},
   };
   return all;

@@ -516,6 +516,7 @@ std::optional<ValueId> grow(GraphMaker& maker, Op op) {
     case Category::layout:
       return layout(maker, op);
     case Category::linear:
+      if (op == Op::NarrowMatMul) return std::nullopt;  // a motif draws it
       return op == Op::MatMul            ? matmul(maker)
              : op == Op::Attention       ? attention(maker)
              : op == Op::WinogradProduct ? winograd(maker, op)

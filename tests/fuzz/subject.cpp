@@ -94,8 +94,9 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   if (!is_defined_) return;
   primitive_ = fission(imported_);
   verify(primitive_, GraphForm::primitive);
-  rewritten_ = add_alternatives(
-      primitive_, {.strict = setting_.accuracy == Accuracy::strict, .bytes = target_.multiplies_bytes});
+  rewritten_ = add_alternatives(primitive_, {.strict = setting_.accuracy == Accuracy::strict,
+                                             .bytes = target_.multiplies_bytes,
+                                             .floats = target_.is_gpu()});
   verify(rewritten_.graph, GraphForm::primitive);
   inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
 }

@@ -111,6 +111,21 @@ Graph bytes_that_are_multiplied(Instance& g) {
   return g.finish({product_by_whole_numbers(g, less, DType::i16)});
 }
 
+Graph narrow_product(Instance& g) {
+  const int64_t terms = g.pick(1, 9), columns = g.pick(1, 5), block = g.pick(1, terms),
+                blocks = (terms + block - 1) / block;
+  const auto bytes = [&](Shape shape) {
+    HostTensor numbers(TensorType{DType::u8, std::move(shape)});
+    for (int64_t i = 0; i < numbers.elements(); ++i)
+      numbers.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(g.pick(0, 255));
+    return g.graph.add_constant(numbers);
+  };
+  std::vector<ValueId> operands = {g.input({3, terms}), bytes({terms, columns}),
+                                   g.weights({blocks, columns})};
+  if (g.coin()) operands.push_back(bytes({blocks, columns}));
+  return g.finish({g.op(Op::NarrowMatMul, operands, NarrowAttrs{block, 8})});
+}
+
 Graph layouts_that_cancel(Instance& g) {
   const auto apply = [&](ValueId x) { return g.op(g.coin() ? Op::Tanh : Op::Relu, {x}); };
   switch (g.pick(0, 4)) {
@@ -271,6 +286,7 @@ const std::map<std::string, MakeInstance>& instances() {
       {"layouts_cancel", layouts_that_cancel},
       {"whole_numbers_as_bytes", numbers_that_are_multiplied},
       {"product_of_bytes", bytes_that_are_multiplied},
+      {"narrow_weights_as_floats", narrow_product},
       {"function_before_repetition",
        [](Instance& g) {
          const ValueId x = g.input({1, g.pick(1, 3), 2, 3});

@@ -21,7 +21,8 @@ inline Graph with_producer(const Graph& graph, ValueId value, NodeId producer) {
 // What a rule makes of a graph, one graph per alternative.
 inline std::vector<Graph> variants(const Graph& graph, const std::vector<RewriteRule>& rules,
                                    const std::string& rule) {
-  const Rewritten rewritten = add_alternatives(graph, {.only = {rule}, .bytes = true, .fold = false}, rules);
+  const Rewritten rewritten =
+      add_alternatives(graph, {.only = {rule}, .bytes = true, .floats = true, .fold = false}, rules);
   std::vector<Graph> result;
   if (print(rewritten.base) != print(graph)) result.push_back(rewritten.base);
   for (ValueId value = 0; value < rewritten.graph.value_count(); ++value) {

@@ -38,8 +38,10 @@ std::string fissioned(const Graph& graph, const RunLine&) {
 
 // The graph, then which rules and limits took part.
 std::string alternatives(const Graph& graph, const RunLine& line) {
-  const Rewritten result = add_alternatives(
-      graph, {.strict = line.strict, .only = line.only, .bytes = line.target.multiplies_bytes});
+  const Rewritten result = add_alternatives(graph, {.strict = line.strict,
+                                                    .only = line.only,
+                                                    .bytes = line.target.multiplies_bytes,
+                                                    .floats = line.target.is_gpu()});
   verify(result.base, GraphForm::primitive);
   verify(result.graph, GraphForm::primitive);
   std::string text = print(result.graph);

@@ -126,8 +126,38 @@ std::string pack_column_groups(const HostTensor& constant, const Params& p) {
 }
 
 std::string pack_columns(const HostTensor& constant, const Params& p) {
-  KORCH_ASSERT(p.size() == 4 && tile::has_register_tiles(constant.dtype()), "columns packing");
+  KORCH_ASSERT(p.size() == 4, "columns packing");
+  if (constant.dtype() == DType::i8) return columns_of<int8_t>(constant, p);
+  if (constant.dtype() == DType::u8) return columns_of<uint8_t>(constant, p);
+  KORCH_ASSERT(tile::has_register_tiles(constant.dtype()), "columns packing");
   return constant.dtype() == DType::f32 ? columns_of<float>(constant, p) : columns_of<int32_t>(constant, p);
+}
+
+template <typename T>
+std::string nibbles_of(const HostTensor& constant, const Params& p) {
+  constexpr int64_t kTogether = 8;  // in an int32
+  std::string bytes;
+  for (const auto& m : matrices(constant.shape(), constant.data<T>(), p[0], p[1]))
+    for (int64_t first = 0; first < m.columns; first += p[2]) {
+      const int64_t lanes = lanes_at(first, m.columns, p[2], p[3]);
+      for (int64_t k = 0; k < m.inner_k; k += kTogether)
+        for (int64_t l = 0; l < lanes; ++l) {
+          const auto at = [&](int64_t row) {
+            if (row >= m.inner_k || first + l >= m.columns) return 0;
+            return m.data[row * m.inner_stride + (first + l) * m.column_stride] & 15;
+          };
+          for (int64_t row = k; row < k + kTogether; row += 2)
+            bytes.push_back(static_cast<char>(at(row) | at(row + 1) << 4));
+        }
+    }
+  return bytes;
+}
+
+std::string pack_nibbles(const HostTensor& constant, const Params& p) {
+  KORCH_ASSERT(p.size() == 4 && p[0] != 0, "nibbles packing");
+  if (constant.dtype() == DType::i8) return nibbles_of<int8_t>(constant, p);
+  KORCH_ASSERT(constant.dtype() == DType::u8, "nibbles packing");
+  return nibbles_of<uint8_t>(constant, p);
 }
 
 template <typename T>
@@ -197,7 +227,7 @@ struct PackingKind {
 constexpr PackingKind kKinds[] = {
     {"row_major", pack_row_major},         {"columns", pack_columns},
     {"depthwise", pack_depthwise},         {"winograd", pack_winograd},
-    {"column_groups", pack_column_groups},
+    {"column_groups", pack_column_groups}, {"nibbles", pack_nibbles},
 };
 
 }  // namespace

@@ -10,6 +10,11 @@
 //   column_groups  as columns               of int16 or int8, as many rows beside each other as four bytes
 //   hold, s:
 //                                          [block][K / s][lanes][s], a K that s does not divide padded with 0
+//                                          `columns` also takes int8 and uint8 as they are
+//   nibbles  as columns                     of int8 or uint8 that 4 bits hold, eight rows beside each other
+//   in
+//                                          as many: [block][K / 8][lanes][8], two in a byte, the first one
+//                                          below; a K that 8 does not divide padded with 0
 //   depthwise  lanes                       [C, 1, k...] as [k...][lanes], zero padded
 //   winograd   m, block, tail              weights [N, C, r, r] transformed for F(m,r):
 //                                          [block][(m+r-1)^2][C][lanes]

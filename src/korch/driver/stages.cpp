@@ -165,6 +165,7 @@ Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
     return add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
                                          .only = options.rules,
                                          .bytes = setting.device.multiplies_bytes,
+                                         .floats = setting.device.is_gpu(),
                                          .deadline = setting.deadlines.growing()});
   Rewritten unchanged;
   unchanged.graph = unchanged.base = primitives;

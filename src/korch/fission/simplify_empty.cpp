@@ -43,8 +43,8 @@ bool compute_without(Graph& graph, NodeId id) {
     fill(graph, id, std::get<PadAttrs>(node.attrs).value);
     return true;
   }
-  if (node.op == Op::ReduceSum || node.op == Op::MatMul || node.op == Op::Conv ||
-      node.op == Op::ConvTranspose) {
+  if (node.op == Op::ReduceSum || node.op == Op::MatMul || node.op == Op::NarrowMatMul ||
+      node.op == Op::Conv || node.op == Op::ConvTranspose) {
     fill(graph, id, 0);
     return true;
   }

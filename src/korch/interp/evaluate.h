@@ -106,6 +106,7 @@ Results evaluate_loop_begin(const Evaluation&);
 Results evaluate_loop_end(const Evaluation&);
 // evaluate_matmul.cpp
 Results evaluate_matmul(const Evaluation&);
+Results evaluate_narrow_matmul(const Evaluation&);
 Results evaluate_gemm(const Evaluation&);
 // evaluate_attention.cpp
 Results evaluate_attention(const Evaluation&);

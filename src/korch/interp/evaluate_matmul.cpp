@@ -1,6 +1,7 @@
 #include "korch/interp/evaluate.h"
 #include "korch/interp/gemm.h"
 #include "korch/interp/strided.h"
+#include "korch/ir/narrow.h"
 #include "korch/ir/scalar_functions.h"
 
 namespace korch {
@@ -94,6 +95,14 @@ Results evaluate_matmul(const Evaluation& e) {
   const auto& attrs = e.attrs<MatMulAttrs>();
   return {product(e.inputs[0], e.inputs[1], attrs.transpose_a, attrs.transpose_b, e.sums_in_float32(),
                   e.output_shape(), e.stop)};
+}
+
+Results evaluate_narrow_matmul(const Evaluation& e) {
+  const DType type = e.types[0].dtype;
+  std::vector<HostTensor> operands = e.inputs;
+  operands[2] = converted(operands[2], type);
+  return {product(converted(e.inputs[0], type), widened_weights(e.attrs<NarrowAttrs>(), operands), false,
+                  false, e.sums_in_float32(), e.output_shape(), e.stop)};
 }
 
 Results evaluate_gemm(const Evaluation& e) {

@@ -30,6 +30,7 @@ constexpr Row kRows[] = {
     {Op::Expand, evaluate_layout},
     {Op::Gather, evaluate_gather},
     {Op::MatMul, evaluate_matmul},
+    {Op::NarrowMatMul, evaluate_narrow_matmul},
     {Op::Conv, evaluate_conv},
     {Op::ConvTranspose, evaluate_conv_transpose},
     {Op::Attention, evaluate_attention},

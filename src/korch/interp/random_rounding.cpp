@@ -6,6 +6,7 @@
 
 #include "korch/interp/evaluate.h"
 #include "korch/interp/interpreter.h"
+#include "korch/ir/narrow.h"
 #include "korch/tensor/element.h"
 
 namespace korch {
@@ -253,6 +254,9 @@ std::vector<HostTensor> RandomRounding::mostly(const std::vector<HostTensor>& ow
 
 std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vector<HostTensor>& inputs,
                                                 const std::vector<TensorType>& types) {
+  if (node.op == Op::NarrowMatMul)
+    return product(as_matmul(node), {inputs[0], widened_weights(std::get<NarrowAttrs>(node.attrs), inputs)},
+                   types);
   std::vector<HostTensor> operands = inputs;
   if (products_ != ProductType::f32)
     for (HostTensor& operand : operands) operand = rounded_for_products(operand, products_, state_);

@@ -23,6 +23,7 @@ double reads_per_result(Op op, const Attrs& attrs, const std::vector<TensorType>
     return elements(inputs[1]) / static_cast<double>(std::max<int64_t>(inputs[1].shape[0], 1));
   if (const auto* matmul = std::get_if<MatMulAttrs>(&attrs))
     return static_cast<double>(x[x.size() - (matmul->transpose_a ? 2 : 1)]);
+  if (op == Op::NarrowMatMul) return static_cast<double>(x.back());
   if (const auto* gemm = std::get_if<GemmAttrs>(&attrs))
     return static_cast<double>(x[gemm->transpose_a ? 0 : 1]);
   if (const auto* lrn = std::get_if<LrnAttrs>(&attrs)) return static_cast<double>(std::min(lrn->size, x[1]));

@@ -43,6 +43,9 @@ void visit_fields(PadAttrs& a, auto&& visit) {
 void visit_fields(MatMulAttrs& a, auto&& visit) {
   visit("transpose_a", a.transpose_a), visit("transpose_b", a.transpose_b);
 }
+void visit_fields(NarrowAttrs& a, auto&& visit) {
+  visit("block", a.block), visit("bits", a.bits);
+}
 void visit_fields(ConvAttrs& a, auto&& visit) {
   visit("strides", a.strides), visit("dilations", a.dilations), visit("pads_before", a.pads_before),
       visit("pads_after", a.pads_after), visit("output_padding", a.output_padding), visit("group", a.group);

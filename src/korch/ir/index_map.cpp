@@ -301,6 +301,8 @@ IndexMaps index_maps(Op op, const Attrs& attrs, const std::vector<TensorType>& i
     convolution(*conv, op == Op::ConvTranspose, maps);
   else if (const auto* matrices = std::get_if<MatMulAttrs>(&attrs))
     matrix_product(*matrices, maps);
+  else if (op == Op::NarrowMatMul)
+    matrix_product({}, maps);
   set_views(maps);
   return maps;
 }

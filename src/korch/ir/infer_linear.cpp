@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "korch/ir/infer.h"
+#include "korch/ir/narrow.h"
 #include "korch/ir/winograd.h"
 
 namespace korch {
@@ -119,6 +120,7 @@ Shape winograd_product_shape(const InferArgs& args) {
 }  // namespace
 
 std::vector<TensorType> infer_linear(const InferArgs& args) {
+  if (args.op == Op::NarrowMatMul) return {narrow_product_type(args)};
   const bool sums = args.op == Op::MatMul || args.op == Op::Conv;
   if (!sums || !are_bytes(args)) require_same_dtype(args);
   if (args.op == Op::Attention) {

@@ -80,6 +80,12 @@ struct MatMulAttrs {
   bool transpose_a = false, transpose_b = false;
   bool operator==(const MatMulAttrs&) const = default;
 };
+// Of a product with narrow weights (ir/narrow.h).
+struct NarrowAttrs {
+  int64_t block = 1;  // of so many terms a column's weights share a scale
+  int64_t bits = 8;   // 4 or 8, which hold every weight
+  bool operator==(const NarrowAttrs&) const = default;
+};
 // Spatial vectors have one entry per spatial axis. Conv: x[N,C,...] w[M,C/group,k...] (bias is a separate Add
 // after fission). ConvTranspose: w[C,M/group,k...].
 struct ConvAttrs {
@@ -169,8 +175,8 @@ struct LoopAttrs {
 
 using Attrs =
     std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs, ScanAttrs,
-                 AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs, ConvAttrs, PoolAttrs,
-                 NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs, TopKAttrs, OneHotAttrs,
+                 AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs, NarrowAttrs, ConvAttrs,
+                 PoolAttrs, NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs, TopKAttrs, OneHotAttrs,
                  SuppressionAttrs, WinogradAttrs, RecurrenceAttrs, LoopAttrs>;
 
 // A linear operation may be three primitives: the data transformed, the product of that with the weights, and
@@ -281,7 +287,9 @@ struct Fusing {
   X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */          \
   /* linear */                                                                                            \
   X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */              \
-  X(Conv, linear, 2, 3, 1, ConvAttrs)     /* x, w (, bias before fission) */                              \
+  /* ir/narrow.h: x, whole numbers [K,N], scales [blocks,N] (, zero points [blocks,N]) */                 \
+  X(NarrowMatMul, linear, 3, 4, 1, NarrowAttrs)                                                           \
+  X(Conv, linear, 2, 3, 1, ConvAttrs) /* x, w (, bias before fission) */                                  \
   /* [elements, tiles, C], w[M,C,k,k] */                                                                  \
   X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .part = LinearPart::product)                         \
   X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                            \

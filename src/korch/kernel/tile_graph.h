@@ -37,7 +37,11 @@ struct Buffer {
   int64_t offset_bytes = 0;  // scratch: in the worker's own memory
   Packing packing = {};      // constant: how its elements are arranged when the kernel is built
   bool streamed = false;  // output: whole cache lines bypass the caches, where nothing would be left of them
-  int64_t bytes() const { return elements * static_cast<int64_t>(size_bytes(type)); }
+  int64_t bytes() const {
+    return has_nibbles() ? (elements + 1) / 2 : elements * static_cast<int64_t>(size_bytes(type));
+  }
+  // Constants of i4 and u4 lie two in a byte, the first one below.
+  bool has_nibbles() const { return type == DType::i4 || type == DType::u4; }
 };
 
 struct Store {

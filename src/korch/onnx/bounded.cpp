@@ -43,6 +43,7 @@ class Bounded : BoundsEmitter {
     if (op_ == Op::CumSum) return cum_sum();
     if (op_ == Op::Trilu) return with(x()->extents);  // of positions, which count from the front
     if (op_ == Op::MatMul) return matmul();
+    if (op_ == Op::NarrowMatMul) return of_matrices(false, false);
     if (op_ == Op::Gemm) return gemm();
     if (is_along_axes(op_)) return emit_bounded_along_axes(builder_, op_, attrs_, inputs_, origin_);
     return emit_bounded_images(builder_, op_, attrs_, inputs_, origin_);

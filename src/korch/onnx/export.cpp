@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "korch/base/files.h"
+#include "korch/ir/narrow.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/tensor_data.h"
 
@@ -140,6 +141,7 @@ class Exporter {
         {Op::Slice, &Exporter::add_slice},
         {Op::Pad, &Exporter::add_pad},
         {Op::MatMul, &Exporter::add_matmul},
+        {Op::NarrowMatMul, &Exporter::add_narrow_matmul},
         {Op::Conv, &Exporter::add_conv},
         {Op::ConvTranspose, &Exporter::add_conv},
         {Op::GatherND, &Exporter::add_gather_nd},
@@ -338,6 +340,19 @@ class Exporter {
     };
     const std::string a = operand(0, attrs.transpose_a), b = operand(1, attrs.transpose_b);
     add(node, "MatMul", {a, b});
+  }
+
+  // With the weights as floats.
+  void add_narrow_matmul(const Node& node) {
+    std::vector<HostTensor> operands(1);
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      const HostTensor* constant = graph_.constant(node.inputs[i]);
+      if (constant == nullptr)
+        throw Error(ErrorKind::unsupported, "NarrowMatMul of weights that are computed");
+      operands.push_back(*constant);
+    }
+    const HostTensor weights = widened_weights(std::get<NarrowAttrs>(node.attrs), operands);
+    add(node, "MatMul", {input(node, 0), tensor(weights, "weights")});
   }
 
   // Of int16 and bytes in float64, where sums of their products are exact.

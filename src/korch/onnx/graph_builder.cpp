@@ -50,6 +50,16 @@ Operand GraphBuilder::constant(HostTensor value, std::vector<std::string> origin
   return operand;
 }
 
+Operand GraphBuilder::known_by(const TensorType& type, std::function<HostTensor()> make,
+                               std::vector<std::string> origins) {
+  auto operand = std::make_shared<OperandState>();
+  operand->type = type;
+  operand->constant = KnownTensor(std::move(make));
+  operand->counted_bytes = type.bytes();
+  operand->origins = std::move(origins);
+  return operand;
+}
+
 void GraphBuilder::require_moderate(const TensorType& type) const {
   require_fits_memory(type);
   if (type.bytes() > max_growth_bytes_)

@@ -1,6 +1,7 @@
 // GraphBuilder: emits operators into a Graph, and folds those whose inputs are all constant.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,17 +10,20 @@
 
 #include "korch/ir/graph.h"
 #include "korch/onnx/extent_sums.h"
+#include "korch/onnx/known_tensor.h"
 #include "korch/onnx/meeting_extents.h"
 #include "korch/onnx/ranges.h"
 
 namespace korch::onnx {
+
+struct NarrowMatrix;
 
 // An operand or result of a node: a constant that is not in the Graph yet, or a Value of the Graph. A
 // constant enters the Graph when the first node that cannot be folded reads it, so folded chains leave
 // nothing behind.
 struct OperandState {
   TensorType type;
-  std::optional<HostTensor> constant;
+  KnownTensor constant;
   ValueId id = kNoId;
   std::string name;
   std::vector<std::string> origins;
@@ -37,6 +41,9 @@ struct OperandState {
   double zero_point = 0;
   // For whole numbers of a quantized type times factors, all in float32: the whole numbers, and the factors.
   std::shared_ptr<OperandState> whole, factor;
+
+  // For a constant made of narrow weights (narrow.h): these.
+  std::shared_ptr<const NarrowMatrix> narrow;
 
   // For a constant: bytes that the file holds or folding has counted. A constant folded from it takes them
   // over.
@@ -65,6 +72,9 @@ class GraphBuilder {
   void require_moderate(const TensorType& type) const;
   Operand input(TensorType type, const std::string& name);
   Operand constant(HostTensor value, std::vector<std::string> origins = {});
+  // A constant that is made when somebody reads it.
+  Operand known_by(const TensorType& type, std::function<HostTensor()> make,
+                   std::vector<std::string> origins);
   // 0, 1, 2, ... along an axis of a tensor of this rank. Throws Error{resource}: require_moderate.
   Operand positions(DType dtype, int64_t count, int64_t axis, int64_t rank, const std::string& origin);
   // The outputs of one operator; constants when all inputs are, the result is not much larger than they are
@@ -111,6 +121,17 @@ class GraphBuilder {
   // Ones, i64, one for each element of a condition of bools: a run in which one is false ends with an error
   // that says what is wrong with it.
   Operand required(const Operand& condition, const std::string& what_is_wrong, const std::string& origin);
+  // Narrow weights of so many bytes have become floats of so many, since no product reads them.
+  void note_widened(int64_t narrow_bytes, int64_t bytes) {
+    ++widened_.matrices;
+    widened_.narrow_bytes += narrow_bytes;
+    widened_.bytes += bytes;
+  }
+  struct Widened {
+    int matrices = 0;
+    int64_t narrow_bytes = 0, bytes = 0;
+  };
+  const Widened& widened() const { return widened_; }
   void warn(const std::string& text) { warnings_.push_back(text); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // While one lives, emitted operators belong to a body or a branch, which a run may leave out.
@@ -145,6 +166,7 @@ class GraphBuilder {
   std::vector<MeetingExtents> meeting_;
   std::vector<std::pair<ValueId, ValueId>> usual_;
   std::vector<std::string> warnings_;
+  Widened widened_;
   int bodies_ = 0;  // that are being imported
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far

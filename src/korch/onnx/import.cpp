@@ -67,6 +67,7 @@ class Importer {
     read();
     const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
     for (const std::string& text : builder_.warnings()) warn(text);
+    warn_of_widened(builder_.widened());
     FittingDimensions fitting = fitting_dimensions(builder_.graph(), meeting);
     for (const std::string& text : fitting.warnings) warn(text);
     if (!fitting.unchecked.empty()) check_in_runs(builder_, fitting.unchecked);
@@ -104,6 +105,15 @@ class Importer {
     throw_unsupported();
     require_bounds_used();
     set_outputs();
+  }
+
+  void warn_of_widened(const GraphBuilder::Widened& w) const {
+    if (w.matrices == 0) return;
+    const bool one = w.matrices == 1;
+    warn(fmt::format(
+        "{} of narrow weights, {:.1f} MB, {} float32, {:.1f} MB: no product reads them as they are",
+        one ? "a matrix" : fmt::format("{} matrices", w.matrices), static_cast<double>(w.narrow_bytes) / 1e6,
+        one ? "is" : "are", static_cast<double>(w.bytes) / 1e6));
   }
 
   void read_opsets() {

@@ -123,6 +123,9 @@ class NodeImport {
   Operand emit(Op op, const std::vector<Operand>& inputs) { return emit(op, NoAttrs{}, inputs); }
   std::vector<Operand> emit_all(Op op, Attrs attrs, const std::vector<Operand>& inputs);
   Operand constant(HostTensor value) { return builder_.constant(std::move(value), {origin_}); }
+  Operand known_by(const TensorType& type, std::function<HostTensor()> make) {
+    return builder_.known_by(type, std::move(make), {origin_});
+  }
   // The interval of an element (ranges.h), and the difference of two if it is known.
   Operand whole(const Operand& a, const Operand& b) { return builder_.whole(a, b); }
   Range range(const Operand& operand, int64_t index = 0) { return builder_.range(operand, index); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 Results gather(NodeImport& n) {
   const AxisAttrs attrs{n.axis(n.int_attr("axis", 0), n.input(0)->rank())};
+  if (const auto& narrow = n.input(0)->narrow; narrow && attrs.axis == 0)
+    if (const Operand rows = narrow_rows(n, *narrow, {n, n.input(1)})) return {rows};
   return {n.emit(Op::Gather, attrs, {n.input(0), n.input(1)})};
 }
 

@@ -8,6 +8,7 @@
 
 #include "korch/onnx/bounded.h"
 #include "korch/onnx/model_file.h"
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/regrouped.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
@@ -188,6 +189,7 @@ Results transpose(NodeImport& n) {
   std::vector<int64_t> perm = n.ints_attr("perm", {identity.rbegin(), identity.rend()});
   for (int64_t& axis : perm) axis = n.axis(axis, n.input(0)->rank());
   if (perm == identity) return {n.input(0)};
+  if (n.input(0)->narrow && perm.size() == 2) return {transposed_narrow(n, *n.input(0)->narrow)};
   return {n.emit(Op::Transpose, PermAttrs{perm}, {n.input(0)})};
 }
 

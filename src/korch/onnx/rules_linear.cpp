@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -58,6 +59,7 @@ Results matmul(NodeImport& n) {
   if (n.input(0)->rank() > 1 && n.input(1)->rank() > 1)
     if (const auto numbers = whole_numbers(n, n.input(1)->rank() - 1, false))
       return {Term(n, matrix_product(n, numbers->left, numbers->right)) * numbers->factor};
+  if (const Operand product = narrow_product(n, n.input(0), n.input(1))) return {product};
   return {matrix_product(n, n.input(0), n.input(1))};
 }
 
@@ -73,6 +75,14 @@ Results gemm(NodeImport& n) {
   if (const auto numbers = whole_numbers(n, attrs.transpose_b ? 0 : 1, false); numbers && attrs.beta == 1) {
     const Term product = Term(n, n.emit(Op::Gemm, attrs, {numbers->left, numbers->right})) * numbers->factor;
     return {n.has_input(2) ? product + Term(n, n.input(2)) : product};
+  }
+  if (n.input(0)->rank() == 2) {
+    const Operand left = attrs.transpose_a ? Operand(transpose({n, n.input(0)}, {1, 0})) : n.input(0);
+    if (const Operand narrow = narrow_product(n, left, n.input(1), attrs.transpose_b)) {
+      const auto scaled = [](const Term& x, double factor) { return factor == 1 ? x : x * factor; };
+      const Term product = scaled({n, narrow}, attrs.alpha);
+      return {n.has_input(2) ? product + scaled({n, n.input(2)}, attrs.beta) : product};
+    }
   }
   return {n.emit(Op::Gemm, attrs, operands)};
 }

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "korch/base/ceil_div.h"
 #include "korch/onnx/model_file.h"
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -180,6 +182,35 @@ Results times_factor(const Term& whole, const Term& factor, DType to) {
   return {result};
 }
 
+// Constant matrices with constant scales and zero points stay narrow (narrow.h); null: others. What does not
+// fit is left to the formula, whose parts say what is wrong.
+Operand narrow_weights(NodeImport& n, const Term& x, int64_t axis, int64_t block) {
+  const Operand &numbers = x.operand(), &scale = n.input(1);
+  const bool has_zeros = n.has_input(2), is_byte = x.dtype() == DType::i8 || x.dtype() == DType::u8,
+             is_less = is_storage(x.dtype()) && !is_small_format(x.dtype()) && x.dtype() != DType::f8e8m0;
+  if (!numbers->constant || !scale->constant || (has_zeros && !n.input(2)->constant) ||
+      scale->dtype() != DType::f32 || x.rank() != 2 || !(is_byte || is_less) || block < 0)
+    return nullptr;
+  axis = n.axis(axis, 2);
+  Shape blocks = x.shape();
+  if (block > 0) blocks[axis] = ceil_div(blocks[axis], block);
+  const Shape wanted = block > 0 ? blocks : Shape{blocks[axis]};
+  const bool single = block == 0 && scale->constant->elements() == 1;
+  if (element_count(x.shape()) == 0 || (!single && scale->shape() != wanted)) return nullptr;
+  NarrowMatrix matrix;
+  matrix.numbers = numbers->constant->retyped(is_less ? carrier(x.dtype()) : x.dtype());
+  matrix.scales = single ? scale->constant->reshaped({1}) : *scale->constant;
+  if (has_zeros) {
+    const HostTensor& zeros = *n.input(2)->constant;
+    if (zeros.dtype() != x.dtype() || zeros.elements() != matrix.scales.elements()) return nullptr;
+    matrix.zeros = zeros.retyped(matrix.numbers.dtype()).reshaped(matrix.scales.shape());
+  }
+  matrix.axis = axis;
+  matrix.block = block;
+  matrix.bits = is_less ? 4 : 8;
+  return narrow_operand(n, std::move(matrix));
+}
+
 Results dequantize_linear(NodeImport& n) {
   const int64_t axis = n.int_attr("axis", 1), block = n.int_attr("block_size", 0);
   require_known_blocks(n, axis, block);
@@ -188,12 +219,22 @@ Results dequantize_linear(NodeImport& n) {
   const bool is_real = is_small_format(x.dtype());
   if (x.dtype() != DType::i32 && !is_real) range_of(n, x.dtype());
   const DType wide = is_real ? DType::f32 : DType::i32;
+  const Operand narrow = to == DType::f32 ? narrow_weights(n, x, axis, block) : nullptr;
+  if (narrow && block != 0) {
+    scale_input(n, 1);
+    return {narrow};
+  }
   const Term factor = spread(scale_input(n, 1), x.shape(), axis, block);
   const auto zero_point = optional_input(n, 2, [](const Term& zero) { return zero; });
   require_same_type(x, zero_point);
   if (const Operand centred = x.operand()->unquantized) {
     if (known_zero_point(zero_point) == x.operand()->zero_point)
       return times_factor({n, centred}, factor, to);
+  }
+  if (narrow) {
+    narrow->whole = whole_operand(n, *narrow->narrow);
+    narrow->factor = factor;
+    return {narrow};
   }
   Term difference = cast(x, wide);
   if (zero_point) difference = difference - spread(cast(*zero_point, wide), x.shape(), axis, block);
@@ -385,18 +426,25 @@ struct Blocks {
   int64_t bytes() const { return (size * bits + 7) / 8; }
 };
 
-// The weights [columns, rows] as floats; `zero_points` are packed like weights, or floats.
-Operand unpacked_weights(NodeImport& n, const Blocks& b) {
+void require_fit(NodeImport& n, const Blocks& b) {
   const HostTensor &packed = n.constant_input(1, "weights"), &scales = n.constant_input(2, "scales");
   if (packed.dtype() != DType::u8 || packed.elements() != b.rows * b.count() * b.bytes() ||
       scales.elements() != b.rows * b.count())
     n.invalid(fmt::format("weights {} and scales {} do not fit K, N, bits and block_size",
                           to_string(packed.type()), to_string(scales.type())));
+  if (!n.has_input(3)) return;
+  const HostTensor& zeros = n.constant_input(3, "zero points");
+  const int64_t zero_bytes = (b.count() * b.bits + 7) / 8;
+  if (zeros.elements() != b.rows * (zeros.dtype() == DType::u8 ? zero_bytes : b.count()))
+    n.invalid(fmt::format("zero points {} do not fit K, N, bits and block_size", to_string(zeros.type())));
+}
+
+// The weights [columns, rows] as floats; `zero_points` are packed like weights, or floats.
+Operand unpacked_weights(NodeImport& n, const Blocks& b) {
+  const HostTensor &packed = n.constant_input(1, "weights"), &scales = n.constant_input(2, "scales");
   const int64_t zero_bytes = (b.count() * b.bits + 7) / 8;
   const HostTensor* zeros = n.has_input(3) ? &n.constant_input(3, "zero points") : nullptr;
   const bool packed_zeros = zeros != nullptr && zeros->dtype() == DType::u8;
-  if (zeros != nullptr && zeros->elements() != b.rows * (packed_zeros ? zero_bytes : b.count()))
-    n.invalid(fmt::format("zero points {} do not fit K, N, bits and block_size", to_string(zeros->type())));
   const TensorType type{DType::f32, {b.columns, b.rows}};
   require_fits_memory(type);
   HostTensor weights(type);
@@ -418,6 +466,37 @@ Operand unpacked_weights(NodeImport& n, const Blocks& b) {
   return n.constant(std::move(weights));
 }
 
+// The same as they are packed, or null: with zero points that are no whole numbers of a byte.
+Operand packed_weights(NodeImport& n, const Blocks& b) {
+  const HostTensor &packed = n.constant_input(1, "weights"), &scales = n.constant_input(2, "scales");
+  const HostTensor* zeros = n.has_input(3) ? &n.constant_input(3, "zero points") : nullptr;
+  const int64_t zero_bytes = (b.count() * b.bits + 7) / 8;
+  NarrowMatrix m;
+  m.numbers = HostTensor(TensorType{DType::u8, {b.rows, b.columns}});
+  m.scales = converted(scales, DType::f32).reshaped({b.rows, b.count()});
+  m.zeros = HostTensor(TensorType{DType::u8, {b.rows, b.count()}});
+  m.axis = 1;
+  m.block = b.size;
+  m.bits = b.bits <= 4 ? 4 : 8;
+  m.is_transposed = true;
+  for (int64_t row = 0; row < b.rows; ++row)
+    for (int64_t block = 0; block < b.count(); ++block) {
+      const int64_t at = row * b.count() + block;
+      double zero = std::ldexp(1.0, static_cast<int>(b.bits) - 1);
+      if (zeros != nullptr && zeros->dtype() == DType::u8)
+        zero = static_cast<double>(unpacked(zeros->data<uint8_t>() + row * zero_bytes, block, b.bits));
+      else if (zeros != nullptr)
+        zero = element_as_double(*zeros, at);
+      if (std::nearbyint(zero) != zero || zero < 0 || zero > 255) return nullptr;
+      m.zeros->mutable_data<uint8_t>()[at] = static_cast<uint8_t>(zero);
+      const uint8_t* bytes = packed.data<uint8_t>() + at * b.bytes();
+      uint8_t* to = m.numbers.mutable_data<uint8_t>() + row * b.columns + block * b.size;
+      for (int64_t i = 0; i < std::min(b.size, b.columns - block * b.size); ++i)
+        to[i] = static_cast<uint8_t>(unpacked(bytes, i, b.bits));
+    }
+  return narrow_operand(n, std::move(m));
+}
+
 Results matmul_nbits(NodeImport& n) {
   n.ignore("accuracy_level");
   Blocks blocks{n.int_attr("bits", 4), n.int_attr("block_size"), n.int_attr("K"), n.int_attr("N")};
@@ -426,8 +505,10 @@ Results matmul_nbits(NodeImport& n) {
   n.bounded("extent", {blocks.columns, blocks.rows}, 1, kMaxStep);
   if (n.has_input(4)) n.unsupported("g_idx");
   const Term x(n, n.input(0));
-  const Term weights(n, unpacked_weights(n, blocks));
-  Term result(n, matrix_product(n, widened(x), weights));
+  require_fit(n, blocks);
+  const Operand packed = packed_weights(n, blocks);
+  const Operand narrow = packed ? narrow_product(n, widened(x), packed) : nullptr;
+  Term result(n, narrow ? narrow : matrix_product(n, widened(x), unpacked_weights(n, blocks)));
   if (n.has_input(5)) result = result + widened({n, n.input(5)});
   return {cast(result, x.dtype())};
 }

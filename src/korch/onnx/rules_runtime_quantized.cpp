@@ -2,6 +2,7 @@
 // rules_quantized.cpp knows.
 #include <fmt/format.h>
 
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/rules.h"
 
 namespace korch::onnx {
@@ -111,17 +112,6 @@ Results dynamic_quantize_lstm(NodeImport& n) {
   return n.by(find_rule("", "LSTM")->rule, kLatestOpset, inputs);
 }
 
-// Whole numbers as i32, of which the last axis may hold two in a byte, the lower half first.
-Term unpacked_rows(const Term& x, bool two_in_a_byte) {
-  const Term whole = cast(x, DType::i32);
-  if (!two_in_a_byte) return whole;
-  const Term low = apply(Op::Mod, {whole, number_like(whole, 16)}), high = (whole - low) / 16.0;
-  const int64_t last = x.rank();
-  Shape shape = x.shape();
-  shape.back() *= 2;
-  return reshape(concat({insert_axis(low, last), insert_axis(high, last)}, last), shape);
-}
-
 // Rows of a table of small integers, by blocks along the last axis as floats.
 Results gather_block_quantized(NodeImport& n) {
   const Term data(n, n.input(0)), indices(n, n.input(1)), scales(n, n.input(2));
@@ -138,13 +128,7 @@ Results gather_block_quantized(NodeImport& n) {
     n.invalid(fmt::format("scales {} are not those of blocks of {} of {} numbers",
                           to_string(scales.operand()->type), block, width));
   const auto rows = [&](const Term& table) { return apply(Op::Gather, {table, indices}, AxisAttrs{0}); };
-  const auto spread = [&](const Term& x) {  // to each number of its block
-    const int64_t last = x.rank() - 1;
-    Shape repeated = x.shape(), whole = x.shape();
-    repeated.push_back(block);
-    whole.back() *= block;
-    return slice(reshape(expand(insert_axis(x, last + 1), repeated), whole), last, 0, width);
-  };
+  const auto spread = [&](const Term& x) { return spread_blocks(x, block, width); };
   Term numbers = unpacked_rows(rows(data), packed);
   if (n.has_input(3)) {
     const Term zeros = unpacked_rows(rows({n, n.input(3)}), packed);

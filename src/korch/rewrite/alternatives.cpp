@@ -14,7 +14,8 @@ namespace {
 bool is_wanted(const RewriteRule& rule, const RewriteOptions& options) {
   const bool named = options.only.empty() ||
                      std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end();
-  return named && (rule.strict || !options.strict) && (options.bytes || !rule.for_bytes);
+  return named && (rule.strict || !options.strict) && (options.bytes || !rule.for_bytes) &&
+         (options.floats || !rule.for_floats);
 }
 
 std::vector<const RewriteRule*> wanted_rules(const RewriteOptions& options,

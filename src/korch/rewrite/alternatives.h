@@ -17,6 +17,7 @@ struct RewriteOptions {
   std::vector<std::string> only = {};  // names of the rules to apply; empty: all
   RewriteLimits limits = {};
   bool bytes = false;        // the target multiplies bytes
+  bool floats = false;       // the target has no kernels for narrow weights
   bool alternatives = true;  // false: only what dominates, in the place of what it equals
   bool fold = true;          // constants that alternatives need are computed (in float64, rounded once)
   Deadline deadline = {};    // after which nothing more is added; a limit like the others

@@ -38,6 +38,7 @@ struct RewriteRule {
   void (*apply)(Rewriter& rewriter, NodeId node);
   bool for_bytes = false;  // only where the target multiplies bytes
   NonFinite non_finite = NonFinite::kept;
+  bool for_floats = false;  // only where the target has no kernels for narrow weights
 };
 
 // In the order in which they are tried.

@@ -48,6 +48,8 @@ void strided_convolution_by_phases(Rewriter& r, NodeId id);
 // bytes.cpp: quantized numbers
 void whole_numbers_as_bytes(Rewriter& r, NodeId id);
 void product_of_bytes(Rewriter& r, NodeId id);
+// narrow.cpp
+void narrow_weights_as_floats(Rewriter& r, NodeId id);
 // upsampling.cpp
 void upsampling_into_convolution(Rewriter& r, NodeId id);
 

@@ -19,7 +19,8 @@ std::string declarations(const TileGraph& graph) {
     const std::string where = buffer.role == BufferRole::scratch
                                   ? fmt::format("((char*)context->scratch + {})", buffer.offset_bytes)
                                   : fmt::format("context->args[{}]", i);
-    text += fmt::format("  {0}* const {1} = ({0}*){2};\n", element_type(buffer.type),
+    text += fmt::format("  {0}* const {1} = ({0}*){2};\n",
+                        element_type(buffer.has_nibbles() ? DType::u8 : buffer.type),
                         graph.name(static_cast<int>(i)), where);
   }
   return text;

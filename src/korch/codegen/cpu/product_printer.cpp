@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "korch/codegen/cpu/micro_kernel.h"
+#include "korch/codegen/cpu/narrow_kernel.h"
 #include "korch/kernel/product.h"
 
 namespace korch::tile {
@@ -87,17 +88,60 @@ std::string ProductPrinter::next_columns(const Phase& phase, const Nest& nest, c
   return fmt::format("{} + {} + {} * {}", columns, elements, number, elements_per_tile);
 }
 
+const std::string& ProductPrinter::function(const std::function<std::string(const std::string& name)>& emit) {
+  std::string& name = names_[emit("")];
+  if (name.empty()) {
+    name = fmt::format("multiply{}", names_.size());
+    functions_ += emit(name);
+  }
+  return name;
+}
+
+void ProductPrinter::print_narrow(const Nest& nest, const Product& p, BodyEmitter& emitter) {
+  linear::NarrowKernel m;
+  const DType type = graph_.buffers[p.b_buffer].type;
+  const auto stride = [](const Index& operand, const std::string& loop) {
+    return loop.empty() ? 0 : operand.stride(loop);
+  };
+  m.bits = p.terms > 1 ? 4 : 8;
+  m.is_signed = is_signed(type);
+  m.has_zeros = p.zero_buffer >= 0;
+  m.rows = static_cast<int>(extent_of(nest.loops, p.row));
+  m.lanes = linear::split_lanes(extent_of(nest.loops, p.column), target_.lanes());
+  m.row_stride = stride(p.a, p.row);
+  m.tile_pitch = stride(nest.stores[0].offset, p.row);
+  m.blocks = nest.reduced[0].extent;
+  m.steps = nest.reduced[1].extent;
+  m.a_block = p.a.stride(nest.reduced[0].name);
+  m.a_step = p.a.stride(nest.reduced[1].name);
+  if (p.terms > 1) {
+    m.together = static_cast<int>(nest.reduced[2].extent);
+    m.a_term = p.a.stride(nest.reduced[2].name);
+  }
+  m.shared_block = p.scale.stride(nest.reduced[0].name);
+  m.part = !nest.anew.always_true();
+  const std::string& name =
+      function([&](const std::string& to) { return linear::emit_narrow_kernel(to, m); });
+  if (m.bits == 4 && !has_tables_) functions_ = linear::nibble_values_text() + functions_;
+  has_tables_ = has_tables_ || m.bits == 4;
+  const auto place = [&](const Index& offset) { return emitter.index(origin(offset, nest)); };
+  emitter.line(fmt::format(
+      "{}({} + ({}), (const unsigned char*){} + ({}){}, {} + ({}), {} + ({}), {}, {}{});", name,
+      graph_.name(p.a_buffer), place(p.a), graph_.name(p.b_buffer), place(p.b), p.terms > 1 ? " / 2" : "",
+      graph_.name(nest.stores[0].buffer), place(nest.stores[0].offset), graph_.name(p.scale_buffer),
+      place(p.scale), m.has_zeros ? fmt::format("{} + ({})", graph_.name(p.zero_buffer), place(p.zero)) : "0",
+      m.bits == 4 ? (m.is_signed ? "nibbles_signed" : "nibbles_unsigned") : "0",
+      m.part ? ", " + tile::print(nest.anew) : ""));
+}
+
 void ProductPrinter::print(const Phase& phase, const Nest& nest, const NestSchedule& schedule,
                            BodyEmitter& emitter) {
   const Product product = *product_of(graph_, nest);
+  if (product.is_narrow()) return print_narrow(nest, product, emitter);
   const DType type = graph_.pool[nest.stores[0].value].type;
   const MicroKernel kernel = micro_kernel(phase, nest, schedule, product, type, target_);
-  const std::string anonymous = linear::emit_micro_kernel("", kernel);
-  std::string& name = names_[anonymous];
-  if (name.empty()) {
-    name = fmt::format("multiply{}", names_.size());
-    functions_ += linear::emit_micro_kernel(name, kernel);
-  }
+  const std::string& name =
+      function([&](const std::string& to) { return linear::emit_micro_kernel(to, kernel); });
   const auto pointer = [&](int buffer, const Index& offset) {
     return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
   };

@@ -1,11 +1,13 @@
 // Products in registers as calls of micro-kernels (cpu/micro_kernel.h).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/device/device.h"
+#include "korch/kernel/product.h"
 #include "korch/kernel/schedule.h"
 
 namespace korch::tile {
@@ -20,6 +22,9 @@ class ProductPrinter {
   const std::string& functions() const { return functions_; }
 
  private:
+  // The name of the function; adds it where it is new.
+  const std::string& function(const std::function<std::string(const std::string& name)>& emit);
+  void print_narrow(const Nest& nest, const Product& product, BodyEmitter& emitter);
   std::string next_columns(const Phase& phase, const Nest& nest, const std::string& columns,
                            int64_t elements_per_tile) const;
 
@@ -27,6 +32,7 @@ class ProductPrinter {
   const Device& target_;
   std::map<std::string, std::string> names_;  // by the function's text from its parameters on
   std::string functions_;
+  bool has_tables_ = false;
 };
 
 }  // namespace korch::tile

@@ -80,6 +80,11 @@ void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements) {
   buffer.elements = elements;
 }
 
+void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements, DType type) {
+  pack(constant, std::move(packing), elements);
+  graph_.buffers[buffer_of(constant)].type = type;
+}
+
 int KernelBuilder::add_buffer(BufferRole role, int64_t elements, DType type) {
   graph_.buffers.push_back({.role = role, .type = type, .elements = elements});
   return static_cast<int>(graph_.buffers.size()) - 1;

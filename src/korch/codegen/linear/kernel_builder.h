@@ -20,6 +20,8 @@ class KernelBuilder {
 
   int buffer_of(ValueId argument) const;
   void pack(ValueId constant, Packing packing, int64_t elements);
+  // Of the constant's numbers in a narrower type.
+  void pack(ValueId constant, Packing packing, int64_t elements, DType type);
   // In this order: temporaries, then scratch.
   // Of the product's type, or another.
   int add_temporary(int64_t elements) { return add_temporary(elements, element_type(workload_)); }
@@ -37,6 +39,11 @@ class KernelBuilder {
   int zero_of(int buffer) { return graph_.pool.constant(graph_.buffers[buffer].type, 0); }
   // Of operands that may be of a narrower type.
   int product(int a, int b) { return call(ScalarFn::mul, {widened(a), widened(b)}); }
+  // Whole numbers that stand for floats: (number - zero) * scale; `zero` -1: 0.
+  int narrow(int number, int zero, int scale) {
+    const int difference = zero < 0 ? widened(number) : call(ScalarFn::sub, {widened(number), widened(zero)});
+    return call(ScalarFn::mul, {difference, scale});
+  }
   int sum(int a, int b) { return call(ScalarFn::add, {a, b}); }
   int difference(int a, int b) { return call(ScalarFn::sub, {a, b}); }
   int scaled(double factor, int a) { return factor == 1 ? a : product(constant(factor), a); }

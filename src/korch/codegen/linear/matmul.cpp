@@ -5,6 +5,7 @@
 #include "korch/codegen/linear/batch_coords.h"
 #include "korch/codegen/linear/layout_choice.h"
 #include "korch/codegen/linear/linear_families.h"
+#include "korch/codegen/linear/narrow_columns.h"
 #include "korch/codegen/linear/row_kernel.h"
 
 namespace korch {
@@ -100,7 +101,11 @@ void set_columns(RowKernel& k, const LinearWorkload& p) {
     k.weight_matrix = [=, &p](const Index& image) {
       return flatten(weight, operand_batch(p.matmul->batch, weight, image));
     };
-  k.weight_packing = {terms_together(p) > 1 ? "column_groups" : "columns", {s.transpose_b ? 2 : 1, 1}};
+  const bool nibbles = p.narrow && p.narrow->bits == 4;
+  k.weight_packing = {nibbles                 ? "nibbles"
+                      : terms_together(p) > 1 ? "column_groups"
+                                              : "columns",
+                      {s.transpose_b ? 2 : 1, 1}};
   k.weight_coords = [=, &p](const Index& matrix, const Index& term, const Index& column) {
     const Coords batch = unflatten(weight, matrix);
     return p.matmul->transpose_b ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
@@ -130,7 +135,7 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
   request.column_blocks = k.blocks.total();
   request.flops = p.flops;
   request.panel_row_bytes = operand_bytes(p, k.width * k.depth);
-  request.weight_bytes = operand_bytes(p, k.depth * k.columns);
+  request.weight_bytes = weight_bytes(p, k.depth * k.columns);
   request.bytes = k.implementation->bytes;
   request.row_blocks = schedule.row_blocks;
   return request;
@@ -154,6 +159,7 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
 std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
+  if (p.narrow) return rank_narrow_tiles(width, s.n, target);
   return rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
                     !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
 }

@@ -4,6 +4,7 @@
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/epilogue_nests.h"
 #include "korch/codegen/linear/kernel_builder.h"
+#include "korch/codegen/linear/narrow_columns.h"
 #include "korch/codegen/linear/packing_phase.h"
 #include "korch/codegen/linear/panel_nests.h"
 #include "korch/codegen/linear/slice_axis.h"
@@ -27,7 +28,7 @@ class RowKernelBuilder {
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
-        parts_(reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
+        parts_(narrow() ? ReductionParts() : reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
     if (bytes_of(*k_.workload, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
       parts_ = {};
   }
@@ -35,6 +36,7 @@ class RowKernelBuilder {
   Result<tile::ScheduledGraph> build();
 
  private:
+  const NarrowWeights* narrow() const { return k_.workload->narrow ? &*k_.workload->narrow : nullptr; }
   bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
   bool paneled() const { return k_.path != DataPath::direct; }
   // Rows before columns where the columns are few: data is read, and results are written, in the order in
@@ -42,7 +44,7 @@ class RowKernelBuilder {
   // one arrives.
   bool rows_first() const {
     return !in_parts() &&
-           operand_bytes(*k_.workload, matrix_size()) <= k_.target->own_bytes() * kCachedColumns;
+           weight_bytes(*k_.workload, matrix_size()) <= k_.target->own_bytes() * kCachedColumns;
   }
   int64_t terms() const { return k_.taps_h * k_.taps_w * k_.padded_depth(); }
   int64_t matrix_size() const { return k_.blocks.lanes_in_all() * terms(); }
@@ -59,6 +61,9 @@ class RowKernelBuilder {
   Index weight_offset() const;
   Index tile_offset(const RowZone& rows) const;
   ScheduledNest product(const RowZone& rows, const ColumnZone& columns, std::vector<OuterLoop> around);
+  // Of narrow weights, run by run.
+  void add_products(const RowZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
+                    std::vector<ScheduledNest>& nests);
   void finish(const RowZone& rows, const ColumnZone& columns, const std::vector<OuterLoop>& around,
               std::vector<ScheduledNest>& nests);
   void all_tiles_of(const ColumnZone& columns, const std::vector<OuterLoop>& around,
@@ -70,6 +75,7 @@ class RowKernelBuilder {
   SliceAxis y_, t_, block_;
   ReductionParts parts_;
   PanelShape panel_;
+  NarrowColumns narrow_columns_;
   int weight_ = -1, tile_ = -1, panel_buffer_ = -1;
 };
 
@@ -144,6 +150,22 @@ ScheduledNest RowKernelBuilder::product(const RowZone& rows, const ColumnZone& c
   return nest;
 }
 
+void RowKernelBuilder::add_products(const RowZone& rows, const ColumnZone& columns,
+                                    const std::vector<OuterLoop>& around, std::vector<ScheduledNest>& nests) {
+  if (narrow() == nullptr) return nests.push_back(product(rows, columns, around));
+  const Index r = Index::variable("r", rows.rows), zero = 0;
+  for (const NarrowRun& run : narrow_runs(*narrow(), k_.depth)) {
+    const NarrowTerms terms(*narrow(), run, k_.depth, k_.blocks, block_.at(columns.low, columns.high),
+                            total_lanes(columns.lanes));
+    ScheduledNest nest =
+        builder_.product_nest(around, {{"r", rows.rows}, {"c", total_lanes(columns.lanes)}}, terms.reduced,
+                              data(rows, r, zero, zero, terms.term), narrow_columns_.load(builder_, terms),
+                              tile_, tile_offset(rows) + r * tile_pitch() + terms.column);
+    if (!run.is_first) nest.anew.require(0, 1, 1);  // never
+    nests.push_back(std::move(nest));
+  }
+}
+
 void RowKernelBuilder::finish(const RowZone& rows, const ColumnZone& columns,
                               const std::vector<OuterLoop>& around, std::vector<ScheduledNest>& nests) {
   FinishedTile tile;
@@ -169,7 +191,7 @@ void RowKernelBuilder::all_tiles_of(const ColumnZone& columns, const std::vector
     for (const RowZone& rows : row_zones(k_.tiling)) {
       std::vector<OuterLoop> inner = loops;
       t_.loop(inner, rows.low, rows.high);
-      if (multiplies) nests.push_back(product(rows, columns, inner));
+      if (multiplies) add_products(rows, columns, inner, nests);
       if (finishes) finish(rows, columns, inner, nests);
     }
   };
@@ -205,7 +227,7 @@ tile::ScheduledPhase RowKernelBuilder::main_phase() {
       y_.loop(around);
       t_.loop(around, rows.low, rows.high);
       block_.loop(around, columns.low, columns.high);
-      phase.nests.push_back(product(rows, columns, around));
+      add_products(rows, columns, around, phase.nests);
       finish(rows, columns, around, phase.nests);
     }
   return phase;
@@ -215,7 +237,9 @@ Result<tile::ScheduledGraph> RowKernelBuilder::build() {
   const LinearWorkload& p = *k_.workload;
   if (const std::string obstacle = builder_.obstacle(); !obstacle.empty())
     return Refusal{RefusalReason::no_kernel_family, obstacle};
-  if (p.weight_constant) {
+  if (p.narrow) {
+    narrow_columns_ = pack_narrow(builder_, k_);
+  } else if (p.weight_constant) {
     weight_ = builder_.buffer_of(p.weight);
     builder_.pack(p.weight, k_.weight_packing,
                   std::max(k_.weight_matrices, k_.weight_matrix ? 1 : k_.groups) * matrix_size());

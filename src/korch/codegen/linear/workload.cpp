@@ -81,7 +81,7 @@ ConvShape winograd_shape(const WinogradAttrs& input, const Shape& x, const Shape
 }
 
 MatMulShape matmul_shape(const Node& node, const Shape& a, const Shape& y) {
-  const auto& attrs = std::get<MatMulAttrs>(node.attrs);
+  const auto attrs = node.op == Op::MatMul ? std::get<MatMulAttrs>(node.attrs) : MatMulAttrs();
   MatMulShape s;
   s.transpose_a = attrs.transpose_a;
   s.transpose_b = attrs.transpose_b;
@@ -225,7 +225,14 @@ std::string set_shape(const Parts& parts, LinearWorkload& workload) {
   const Shape& w = type_of(workload, workload.weight).shape;
   const Shape& y = type_of(workload, workload.value).shape;
   if (element_count(y) == 0 || element_count(x) == 0) return "empty tensor";
-  if (node.op == Op::MatMul) {
+  if (node.op == Op::NarrowMatMul) {
+    const auto& attrs = std::get<NarrowAttrs>(node.attrs);
+    const int64_t block = std::min(attrs.block, x.back());
+    const bool in_steps = block % tile::kNibbles == 0 || block == x.back();
+    workload.narrow = {node.inputs[2], node.inputs.size() > 3 ? node.inputs[3] : kNoId, block,
+                       in_steps ? attrs.bits : 8};
+  }
+  if (node.op == Op::MatMul || node.op == Op::NarrowMatMul) {
     workload.matmul = matmul_shape(node, x, y);
     workload.flops = workload.inner_flops = 2.0 * element_count(y) * workload.matmul->k;
   } else if (node.op == Op::WinogradProduct) {
@@ -298,10 +305,15 @@ double touched_bytes(const Graph& graph, const Candidate& candidate) {
   std::set<ValueId> skipped;
   for (NodeId id : candidate.nodes)
     if (skips_elements(graph, graph.node(id))) skipped.insert(graph.node(id).inputs[0]);
+  std::set<ValueId> nibbles;
+  for (NodeId id : candidate.nodes)
+    if (const auto* narrow = std::get_if<NarrowAttrs>(&graph.node(id).attrs); narrow && narrow->bits == 4)
+      nibbles.insert(graph.node(id).inputs[1]);
   double bytes = 0;
   for (const auto* values : {&candidate.inputs, &candidate.constants, &candidate.outputs})
     for (ValueId value : *values)
-      if (!skipped.count(value)) bytes += static_cast<double>(graph.value(value).type.bytes());
+      if (!skipped.count(value))
+        bytes += static_cast<double>(graph.value(value).type.bytes()) / (nibbles.count(value) ? 2 : 1);
   return bytes;
 }
 
@@ -319,6 +331,10 @@ int64_t operand_bytes(const LinearWorkload& workload, int64_t elements) {
   return elements * static_cast<int64_t>(size_bytes(operand_type(workload)));
 }
 
+int64_t weight_bytes(const LinearWorkload& workload, int64_t elements) {
+  return workload.narrow ? elements * workload.narrow->bits / 8 : operand_bytes(workload, elements);
+}
+
 int64_t terms_together(const LinearWorkload& workload) {
   const DType type = operand_type(workload);
   return element_type(workload) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
@@ -326,6 +342,7 @@ int64_t terms_together(const LinearWorkload& workload) {
 
 bool has_register_tiles(const LinearWorkload& workload, const Device& target) {
   if (terms_together(workload) == 4) return target.multiplies_bytes;
+  if (workload.narrow) return !target.is_gpu() && workload.weight_constant;
   return operand_type(workload) == type_of(workload, workload.weight).dtype &&
          (operand_type(workload) == element_type(workload) || terms_together(workload) == 2) &&
          tile::has_register_tiles(element_type(workload));

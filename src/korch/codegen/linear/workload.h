@@ -28,6 +28,13 @@ struct MatMulShape {
   bool transpose_a = false, transpose_b = false;
 };
 
+// Second operands that are narrow (ir/narrow.h), as kernels hold them.
+struct NarrowWeights {
+  ValueId scales = kNoId, zeros = kNoId;
+  int64_t block = 1;  // no more than there are terms
+  int64_t bits = 8;   // 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
+};
+
 // Every query's softmax over the keys, times the values of the keys.
 struct AttentionShape {
   std::vector<int64_t> batch;  // broadcast extents of the batch axes
@@ -51,8 +58,9 @@ struct LinearWorkload {
   std::optional<ConvShape> conv;  // Conv of one or two spatial axes
   std::optional<MatMulShape> matmul;
   std::optional<AttentionShape> attention;
-  double flops = 0;        // of the linear primitive, directly computed, padding included
-  double inner_flops = 0;  // without the products with padding
+  std::optional<NarrowWeights> narrow;  // of a matmul
+  double flops = 0;                     // of the linear primitive, directly computed, padding included
+  double inner_flops = 0;               // without the products with padding
 };
 
 // What the families of this folder hold around a linear primitive (LinearContext). They refuse more, each
@@ -78,6 +86,8 @@ bool is_float32(const LinearWorkload& workload);
 // Of the first operand; the second has the same, or is i8 beside u8.
 DType operand_type(const LinearWorkload& workload);
 int64_t operand_bytes(const LinearWorkload& workload, int64_t elements);
+// Of the second operand, without scales and zero points.
+int64_t weight_bytes(const LinearWorkload& workload, int64_t elements);
 // Products of int16 go two by two and those of bytes four by four, with sums in int32; others alone.
 int64_t terms_together(const LinearWorkload& workload);
 // Operands and result are of types that register tiles multiply and hold; of bytes on a target with an

@@ -79,7 +79,7 @@ int apply_elementwise(ExprPool& pool, Op op, const ScalarAttrs& scalars, std::ve
 
 std::optional<ScalarFn> combine_function(Op op) {
   if (op == Op::ReduceSum || op == Op::WindowSum || op == Op::WindowDot || op == Op::MatMul ||
-      op == Op::Conv || op == Op::ConvTranspose)
+      op == Op::NarrowMatMul || op == Op::Conv || op == Op::ConvTranspose)
     return ScalarFn::add;
   if (op == Op::ReduceProd) return ScalarFn::mul;
   if (op == Op::ReduceMax || op == Op::ArgMax || op == Op::WindowMax) return ScalarFn::max;
@@ -342,6 +342,21 @@ int Composer::product(ValueId value, const std::vector<Index>& coords, const std
   return combined_taps(*producer(value), coords, reduced);
 }
 
+// Of a product's second operand, in the type of the sums; narrow ones as the floats that they stand for.
+int Composer::weight(const Node& node, const std::vector<Index>& coords) {
+  const DType type = graph_.value(node.outputs[0]).type.dtype;
+  const auto wide = [&](size_t input, const std::vector<Index>& at) {
+    return pool_.call(ScalarFn::cast, type, {compose(node.inputs[input], at)});
+  };
+  const int number = wide(1, coords);
+  const auto* narrow = std::get_if<NarrowAttrs>(&node.attrs);
+  if (narrow == nullptr) return number;
+  const std::vector<Index> block = {floor_div(coords[0], narrow->block), coords[1]};
+  const int difference =
+      node.inputs.size() > 3 ? pool_.call(ScalarFn::sub, type, {number, wide(3, block)}) : number;
+  return pool_.call(ScalarFn::mul, type, {difference, wide(2, block)});
+}
+
 int Composer::combined_taps(const Node& node, const std::vector<Index>& coords,
                             const std::vector<Index>& reduced) {
   const IndexMaps maps = index_maps(graph_, node);
@@ -355,10 +370,9 @@ int Composer::combined_taps(const Node& node, const std::vector<Index>& coords,
     if (data.when.always_false()) return -1;
     int operand = compose(node.inputs[0], data.coords);
     if (node.inputs.size() > 1)
-      operand = pool_.call(ScalarFn::mul, type,
-                           {pool_.call(ScalarFn::cast, type, {operand}),
-                            pool_.call(ScalarFn::cast, type,
-                                       {compose(node.inputs[1], read_at(maps, 1, coords, taps).coords)})});
+      operand = pool_.call(
+          ScalarFn::mul, type,
+          {pool_.call(ScalarFn::cast, type, {operand}), weight(node, read_at(maps, 1, coords, taps).coords)});
     return pool_.guard(data.when, operand, identity);
   });
   return result < 0 ? identity : result;

@@ -83,6 +83,7 @@ class Composer {
   // The gather's index when its constant indices follow a formula; they are known to be in range then.
   std::optional<Index> known_index(const Node& node, const std::vector<Index>& index_coords);
   // What a window or linear primitive combines of its operands, beside the taps that are given already.
+  int weight(const Node& node, const std::vector<Index>& coords);
   int combined_taps(const Node& node, const std::vector<Index>& coords, const std::vector<Index>& reduced);
   // Combines what `tap` gives for each position of a window (-1: nothing); large windows loop over their
   // outer axes. -1 when no tap gave anything.
