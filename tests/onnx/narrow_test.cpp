@@ -135,7 +135,9 @@ TEST(NarrowWeights, StayNarrowByColumnsAndBlocksOfTerms) {
     const Graph graph = (form.turned ? model.transposed() : model.times()).graph();
     const Node* node = narrow_node(graph);
     ASSERT_EQ(node != nullptr, form.bits > 0) << form.name;
-    if (node != nullptr) EXPECT_EQ(std::get<NarrowAttrs>(node->attrs).bits, form.bits) << form.name;
+    if (node != nullptr) {
+      EXPECT_EQ(std::get<NarrowAttrs>(node->attrs).bits, form.bits) << form.name;
+    }
     const HostTensor y = interpret(graph, {model.x})[0];
     const std::vector<double> wanted =
         expected(model.x, numbers, scales, zeros, form.axis, form.block, form.turned);
@@ -166,7 +168,7 @@ TEST(NarrowWeights, GemmReadsThemToo) {
 // Zero points that the numbers can do without: the same weights without subtraction.
 TEST(NarrowWeights, ZeroPointsAreLeftOutWhereDifferencesFit) {
   const HostTensor scales = scales_of({5});
-  for (int zero : {128, 120}) {
+  for (int zero : {128, 10}) {
     const HostTensor zeros = numbers_of(DType::u8, {5}, zero, 0, 256);
     WeightsAlone model(4, numbers_of(DType::u8, {4, 5}, 3, 37, 256), scales, zeros, 1, 0);
     const Graph graph = model.times().graph();
@@ -194,7 +196,9 @@ TEST(NarrowWeights, SaysWhichBecomeFloats) {
     if (op != std::string("MatMul")) model.b.model.mutable_graph()->mutable_input()->Clear();
     if (op != std::string("MatMul")) model.b.input("x", {4, 4});
     std::string text;
-    import_onnx_bytes(model.b.bytes(), {.on_warning = [&](const std::string& line) { text += line + "\n"; }});
+    ImportOptions options;
+    options.on_warning = [&](const std::string& line) { text += line + "\n"; };
+    import_onnx_bytes(model.b.bytes(), options);
     return text;
   };
   EXPECT_EQ(warnings("MatMul"), "");
@@ -221,9 +225,11 @@ TEST(NarrowWeights, RowsOfATable) {
     b.node("Gather", {"d", "i"}, {"y"});
     b.output("y");
     const Graph graph = import_onnx_bytes(b.bytes());
-    for (NodeId id = 0; id < graph.node_count(); ++id)
-      if (const HostTensor* constant = graph.constant(graph.node(id).outputs[0]))
-        EXPECT_FALSE(constant->dtype() == DType::f32 && constant->elements() == 30) << name(type);
+    for (NodeId id = 0; id < graph.node_count(); ++id) {
+      const HostTensor* constant = graph.constant(graph.node(id).outputs[0]);
+      EXPECT_FALSE(constant != nullptr && constant->dtype() == DType::f32 && constant->elements() == 30)
+          << name(type);
+    }
     const HostTensor y = interpret(graph, {HostTensor::of<int64_t>(DType::i64, {3}, {4, 0, -2})})[0];
     const int64_t rows[] = {4, 0, 3};
     for (int64_t i = 0; i < 3; ++i)
@@ -231,7 +237,7 @@ TEST(NarrowWeights, RowsOfATable) {
         const int64_t at = block > 0 ? rows[i] * 2 + c / block : axis == 0 ? rows[i] : c;
         const double number =
             static_cast<double>(element_as_int(numbers, rows[i] * 6 + c) - element_as_int(zeros, at));
-        EXPECT_EQ(element_as_double(y, i * 6 + c), static_cast<float>(number * element_as_double(scales, at)))
+        EXPECT_EQ(element_as_double(y, i * 6 + c), number * element_as_double(scales, at))  // in float64
             << name(type) << " " << i << " " << c;
       }
   }

@@ -293,15 +293,15 @@ graph {
 {y} -> y
 {v2 v y} -> y
 {k0 k1 k y} -> y
-{v2 v k0 k1 k y} -> y
+{k0 k1 k v2 v y} -> y
 {v0 v1 v2 v y} -> y
-{k0 v0 v1 v2 v k1 k y} -> y
+{v0 v1 v2 v k0 k1 k y} -> y
 {z} -> z
 {y z} -> z
 {k0 k1 k y z} -> z
 {k0 k1 k v2 v y z} -> z
 {v2 v y z} -> z
-{k0 k1 k v0 v1 v2 v y z} -> z
+{v0 v1 k0 k1 k v2 v y z} -> z
 {v0 v1 v2 v y z} -> z
 pruned chain: 2
 pruned linear_prologue: 12

@@ -70,3 +70,22 @@ graph {
   %y = MatMul(%f, %w) : f32[2x2]
   output %y "y"
 }
+
+// RUN: alternatives --only narrow_weights_as_floats --target gpu narrow_weights_as_floats
+// Blocks of two terms; the last block has one.
+graph {
+  input %x : f32[2x3] "x"
+  %q = Constant() {value=[1,2,3,4,5,6]} : u8[3x2]
+  %s = Constant() {value=[0.5,0.25,1,2]} : f32[2x2]
+  %z = Constant() {value=[8,7,6,5]} : u8[2x2]
+  %y = NarrowMatMul(%x, %q, %s, %z) {bits=4, block=2}
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : f32[2x3] "x"
+  %y_11 = Constant() {value=[-3.5,-1.25,-2.5,-0.75,-1,2]} : f32[3x2]
+  %y = MatMul(%x, %y_11) : f32[2x2]
+  output %y "y"
+}
+applied narrow_weights_as_floats: 1
