@@ -2,12 +2,13 @@
 """A decode step with weights in 4 and 8 bits against the same in float32, through korch and ONNX Runtime, interleaved.
 
     bench/setup
-    build/bench-venv/bin/python bench/narrow_weights.py [--threads 1] [--kinds float32,int4,int4_zeros,int8]
+    build/bench-venv/bin/python bench/narrow_weights.py [--threads 1] [--kinds float32,int4,int4_zeros,int4_level4,int8]
 
 The decoder has Qwen3's shape with random weights: 6 layers, 768 wide, 12 heads, 4 of keys, vocabulary 8192; 44 million weights
 are multiplied per token, and 128 positions were there before. int4: MatMulNBits with blocks of 32 (symmetric; _zeros: with zero
-points), by ONNX Runtime's quantizer; int8: DequantizeLinear per column. With --tokens more than 1 it is a prefill. `products`
-is one MatMul of 126 million weights in int8. Ratio: time over korch's of float32, median of the rounds, with its 95 % interval.
+points; _level4: whose activations may be int8), by ONNX Runtime's quantizer; int8: DequantizeLinear per column. With --tokens
+more than 1 it is a prefill. `products` is one MatMul of 126 million weights in int8. Ratio: time over korch's of float32,
+median of the rounds, with its 95 % interval.
 """
 import argparse
 import contextlib
@@ -140,10 +141,10 @@ def in_bytes(model):
     return model
 
 
-def in_nibbles(model, zeros, block):
+def in_nibbles(model, zeros, block, level):
     from onnxruntime.quantization.matmul_nbits_quantizer import DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer
 
-    config = DefaultWeightOnlyQuantConfig(block_size=block, is_symmetric=not zeros, accuracy_level=0)
+    config = DefaultWeightOnlyQuantConfig(block_size=block, is_symmetric=not zeros, accuracy_level=level)
     quantizer = MatMulNBitsQuantizer(model, algo_config=config)
     quantizer.process()
     return quantizer.model.model
@@ -156,7 +157,7 @@ def written(kind, args):
         if kind == "int8":
             model = in_bytes(model)
         elif kind != "float32":
-            model = in_nibbles(model, kind == "int4_zeros", args.block)
+            model = in_nibbles(model, kind == "int4_zeros", args.block, 4 if kind == "int4_level4" else 0)
         onnx.save(model, path)
     return path
 
