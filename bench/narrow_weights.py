@@ -2,11 +2,12 @@
 """A decode step with weights in 4 and 8 bits against the same in float32, through korch and ONNX Runtime, interleaved.
 
     bench/setup
-    build/bench-venv/bin/python bench/narrow_weights.py [--threads 1] [--kinds float32,int4,int4_zeros,int4_level4,int8]
+    build/bench-venv/bin/python bench/narrow_weights.py [--threads 1] [--kinds float32,int4,int4_zeros,int4_level4,int8,float16,bfloat16]
 
 The decoder has Qwen3's shape with random weights: 6 layers, 768 wide, 12 heads, 4 of keys, vocabulary 8192; 44 million weights
 are multiplied per token, and 128 positions were there before. int4: MatMulNBits with blocks of 32 (symmetric; _zeros: with zero
-points; _level4: whose activations may be int8), by ONNX Runtime's quantizer; int8: DequantizeLinear per column. With --tokens
+points; _level4: whose activations may be int8), by ONNX Runtime's quantizer; int8: DequantizeLinear per column;
+float16, bfloat16: Cast to float32. With --tokens
 more than 1 it is a prefill. `products` is one MatMul of 126 million weights in int8. Ratio: time over korch's of float32,
 median of the rounds, with its 95 % interval.
 """
@@ -141,6 +142,28 @@ def in_bytes(model):
     return model
 
 
+def in_halves(model, element):
+    """Second operands of products as float16 or bfloat16, cast to float32."""
+    weights = {w.name: w for w in model.graph.initializer}
+    nodes = []
+    for node in model.graph.node:
+        if node.op_type == "MatMul" and node.input[1] in weights:
+            name, tensor = node.input[1], weights.pop(node.input[1])
+            array = numpy_helper.to_array(tensor)
+            model.graph.initializer.remove(tensor)
+            if element == TensorProto.FLOAT16:
+                halves = array.astype(np.float16).view(np.uint16)
+            else:
+                halves = (array.view(np.uint32) + 0x8000 >> 16).astype(np.uint16)
+            model.graph.initializer.append(helper.make_tensor(name, element, array.shape, halves.tobytes(), raw=True))
+            nodes.append(helper.make_node("Cast", [name], [name + ".float"], name + ".float", to=TensorProto.FLOAT))
+            node.input[1] = name + ".float"
+        nodes.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    return model
+
+
 def in_nibbles(model, zeros, block, level):
     from onnxruntime.quantization.matmul_nbits_quantizer import DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer
 
@@ -156,6 +179,8 @@ def written(kind, args):
         model = Decoder(args.tokens, args.past).model() if args.network == "decoder" else product(8192, 15360)
         if kind == "int8":
             model = in_bytes(model)
+        elif kind in ("float16", "bfloat16"):
+            model = in_halves(model, TensorProto.FLOAT16 if kind == "float16" else TensorProto.BFLOAT16)
         elif kind != "float32":
             model = in_nibbles(model, kind == "int4_zeros", args.block, 4 if kind == "int4_level4" else 0)
         onnx.save(model, path)

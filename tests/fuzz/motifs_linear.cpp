@@ -119,13 +119,14 @@ void quantized_product(GraphMaker& m) {
   dressed(m, y);
 }
 
-// Weights of 4 or 8 bits with scales, and maybe zero points, by block.
+// Weights of 4, 8 or 16 bits with scales, and maybe zero points, by block.
 void narrow_product(GraphMaker& m) {
   const Shape shape = m.shape(static_cast<int>(m.random.between(2, 3)), 300);
   const int64_t terms = shape.back(), columns = m.extent(40);
   if (terms == 0 || columns == 0) throw GraphMaker::GaveUp{};
   NarrowAttrs attrs;
-  attrs.bits = m.random.one_in(3) ? 8 : 4;
+  const bool is_float = m.random.one_in(4);
+  attrs.bits = is_float ? 16 : m.random.one_in(3) ? 8 : 4;
   attrs.block = m.random.of(Ints{1, 3, 8, 16, 32, 128, terms});
   const DType type = m.random.one_in(2) ? DType::i8 : DType::u8;
   const int64_t least = type == DType::i8 ? -(1 << (attrs.bits - 1)) : 0;
@@ -137,9 +138,12 @@ void narrow_product(GraphMaker& m) {
   };
   const Shape blocks = {(terms + attrs.block - 1) / attrs.block, columns};
   const ValueId x = m.input({DType::f32, shape});
-  std::vector<ValueId> operands = {m.random.one_in(3) ? prologue(m, x) : x, bytes({terms, columns}),
+  const ValueId numbers = is_float
+                              ? m.constant({m.random.one_in(2) ? DType::f16 : DType::bf16, {terms, columns}})
+                              : bytes({terms, columns});
+  std::vector<ValueId> operands = {m.random.one_in(3) ? prologue(m, x) : x, numbers,
                                    m.constant({DType::f32, blocks})};
-  if (m.random.one_in(2)) operands.push_back(bytes(blocks));
+  if (!is_float && m.random.one_in(2)) operands.push_back(bytes(blocks));
   if (m.shape_of(operands[0]).back() != terms) operands[0] = x;
   const ValueId y = m.must(Op::NarrowMatMul, attrs, operands);
   dressed(m, m.must(Op::Mul, kNone, {y, number(m, 0.02)}));

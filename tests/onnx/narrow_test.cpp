@@ -202,7 +202,7 @@ TEST(NarrowWeights, SaysWhichBecomeFloats) {
     return text;
   };
   EXPECT_EQ(warnings("MatMul"), "");
-  EXPECT_NE(warnings("Add").find("a matrix of narrow weights, 0.0 MB, is float32"), std::string::npos);
+  EXPECT_NE(warnings("Add").find("a tensor of narrow weights, 0.0 MB, is float32"), std::string::npos);
 }
 
 // Rows of a table are looked up before they become floats.
@@ -285,6 +285,71 @@ TEST(NarrowWeights, SizesThatDoNotFitAreRefused) {
   refused(3 * 2 * 8, 6, 4, 16);
   refused(3 * 2 * 8, 6, 3, 0);
   refused(3 * 2 * 8, 6, 3, -16);
+}
+
+// float16 and bfloat16 weights stay so: those of networks in these types, and those that are cast.
+TEST(NarrowWeights, FloatsOfFewerBits) {
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const bool is_cast : {false, true}) {
+      const HostTensor w = converted(numbers_of(DType::i8, {4, 3}, 1, 37, 256), type);
+      ModelBuilder b(21);
+      b.input("x", {2, 4}, is_cast ? 1 : type == DType::f16 ? 10 : 16);
+      b.initializer("w", w);
+      if (is_cast) set_attribute(b.node("Cast", {"w"}, {"f"}), "to", 1);
+      b.node("MatMul", {"x", is_cast ? "f" : "w"}, {"y"});
+      b.output("y");
+      const Graph graph = import_onnx_bytes(b.bytes());
+      const Node* node = narrow_node(graph);
+      ASSERT_NE(node, nullptr) << name(type) << is_cast;
+      EXPECT_EQ(graph.value(node->inputs[1]).type, (TensorType{type, {4, 3}}));
+      const HostTensor x = converted(f32({2, 4}, {1, 2, 3, 4, -1, 0, 2, 0.5}), is_cast ? DType::f32 : type);
+      const HostTensor y = interpret(graph, {x})[0];
+      for (int64_t row = 0; row < 2; ++row)
+        for (int64_t c = 0; c < 3; ++c) {
+          double sum = 0;
+          for (int64_t k = 0; k < 4; ++k)
+            sum += element_as_double(x, row * 4 + k) * element_as_double(w, k * 3 + c);
+          EXPECT_EQ(element_as_double(y, row * 3 + c), sum)
+              << name(type) << is_cast << " " << row << " " << c;
+        }
+    }
+}
+
+TEST(NarrowWeights, FloatsOfEightBitsAreHeldInSixteen) {
+  for (const DType type : {DType::f8e4m3fn, DType::f8e5m2fnuz}) {
+    const HostTensor numbers = converted(numbers_of(DType::i8, {4, 3}, 1, 37, 256), type),
+                     scales = scales_of({3});
+    WeightsAlone model(4, numbers, scales, std::nullopt, 1, 0);
+    const Graph graph = model.times().graph();
+    const Node* node = narrow_node(graph);
+    ASSERT_NE(node, nullptr) << name(type);
+    EXPECT_EQ(graph.value(node->inputs[1]).type, (TensorType{DType::f16, {4, 3}}));
+    const HostTensor y = interpret(graph, {model.x})[0];
+    for (int64_t i = 0; i < 6; ++i) {
+      double sum = 0;
+      for (int64_t k = 0; k < 4; ++k)
+        sum += element_as_double(model.x, i / 3 * 4 + k) * element_as_double(numbers, k * 3 + i % 3) *
+               element_as_double(scales, i % 3);
+      EXPECT_NEAR(element_as_double(y, i), sum, 1e-9 * (1 + std::abs(sum))) << name(type) << " " << i;
+    }
+  }
+}
+
+// Convolutions read float32.
+TEST(NarrowWeights, SaysThatThoseOfConvolutionsBecomeFloats) {
+  for (const bool is_cast : {false, true}) {
+    ModelBuilder b(21);
+    b.input("x", {1, 32, 3, 3}, is_cast ? 1 : 10);
+    b.initializer("w", converted(scales_of({32, 32, 3, 3}), DType::f16));
+    if (is_cast) set_attribute(b.node("Cast", {"w"}, {"f"}), "to", 1);
+    b.node("Conv", {"x", is_cast ? "f" : "w"}, {"y"});
+    b.output("y");
+    std::string text;
+    ImportOptions options;
+    options.on_warning = [&](const std::string& line) { text += line + "\n"; };
+    import_onnx_bytes(b.bytes(), options);
+    EXPECT_NE(text.find("a tensor of narrow weights, 0.0 MB, is float32"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

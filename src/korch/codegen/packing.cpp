@@ -127,8 +127,8 @@ std::string pack_column_groups(const HostTensor& constant, const Params& p) {
 
 std::string pack_columns(const HostTensor& constant, const Params& p) {
   KORCH_ASSERT(p.size() == 4, "columns packing");
-  if (constant.dtype() == DType::i8) return columns_of<int8_t>(constant, p);
-  if (constant.dtype() == DType::u8) return columns_of<uint8_t>(constant, p);
+  if (size_bytes(constant.dtype()) == 1) return columns_of<uint8_t>(constant, p);
+  if (is_small_float(constant.dtype())) return columns_of<uint16_t>(constant, p);
   KORCH_ASSERT(tile::has_register_tiles(constant.dtype()), "columns packing");
   return constant.dtype() == DType::f32 ? columns_of<float>(constant, p) : columns_of<int32_t>(constant, p);
 }

@@ -12,7 +12,8 @@ bool any_small(const Graph& graph, const std::vector<ValueId>& values) {
 
 bool computes_in_small_float(const Graph& graph, const Node& node) {
   const Category category = info(node.op).category;
-  if (category == Category::constant || category == Category::layout) return false;
+  if (category == Category::constant || category == Category::layout || node.op == Op::NarrowMatMul)
+    return false;
   if (node.op != Op::Cast) return any_small(graph, node.inputs) || any_small(graph, node.outputs);
   const DType from = graph.value(node.inputs[0]).type.dtype, to = graph.value(node.outputs[0]).type.dtype;
   return (is_small_float(from) && to != DType::f32) || (is_small_float(to) && from != DType::f32);

@@ -13,8 +13,11 @@ TensorType narrow_product_type(const InferArgs& args) {
   const TensorType &x = args.inputs[0], &numbers = args.inputs[1];
   infer_require(args, x.dtype == DType::f32 && args.inputs[2].dtype == DType::f32,
                 "data and scales must be float32");
-  infer_require(args, numbers.dtype == DType::i8 || numbers.dtype == DType::u8, "weights must be bytes");
-  infer_require(args, attrs.bits == 4 || attrs.bits == 8, "weights have 4 or 8 bits");
+  const bool whole = numbers.dtype == DType::i8 || numbers.dtype == DType::u8;
+  infer_require(args, whole || is_small_float(numbers.dtype), "weights must be bytes or floats in 16 bits");
+  infer_require(
+      args, attrs.bits == 8 * static_cast<int64_t>(size_bytes(numbers.dtype)) || (whole && attrs.bits == 4),
+      "weights have as many bits as their type, or 4 of a byte");
   infer_require(args, x.shape.size() >= 2 && numbers.shape.size() == 2,
                 "data need rank 2 or more, and weights rank 2");
   const int64_t terms = numbers.shape[0], columns = numbers.shape[1];
@@ -24,7 +27,7 @@ TensorType narrow_product_type(const InferArgs& args) {
   const Shape blocks = {ceil_div(terms, attrs.block), columns};
   infer_require(args, args.shape(2) == blocks, "scales must be one per block and column");
   if (args.inputs.size() > 3)
-    infer_require(args, args.inputs[3] == TensorType{numbers.dtype, blocks},
+    infer_require(args, whole && args.inputs[3] == TensorType{numbers.dtype, blocks},
                   "zero points must be of the weights' type, one per block and column");
   Shape shape = x.shape;
   shape.back() = columns;

@@ -1,8 +1,9 @@
-// Narrow weights: whole numbers of 4 or 8 bits that stand for (number - zero point) * scale, in float32. As
-// quantizers of language models write them, a column's weights share a scale block by block.
+// Narrow weights: whole numbers of 4 or 8 bits that stand for (number - zero point) * scale, in float32, or
+// floats in 16 bits that stand for number * scale. As quantizers of language models write them, a
+// column's weights share a scale block by block.
 //
-//   NarrowMatMul(x f32[..., M, K], numbers i8|u8 [K, N], scales f32 [blocks, N], zeros as numbers [blocks,
-//   N])
+//   NarrowMatMul(x f32[..., M, K], numbers i8|u8|f16|bf16 [K, N], scales f32 [blocks, N],
+//                zeros of whole numbers, as these [blocks, N])
 //
 // is MatMul(x, weights) with weights[k, n] = float32((numbers[k, n] - zeros[k / block, n]) * scales[k /
 // block, n]); without zero points they are 0. There are ceil(K / block) blocks. Operands after the first are

@@ -83,7 +83,7 @@ struct MatMulAttrs {
 // Of a product with narrow weights (ir/narrow.h).
 struct NarrowAttrs {
   int64_t block = 1;  // of so many terms a column's weights share a scale
-  int64_t bits = 8;   // 4 or 8, which hold every weight
+  int64_t bits = 8;   // 4, 8 or 16, which hold every weight
   bool operator==(const NarrowAttrs&) const = default;
 };
 // Spatial vectors have one entry per spatial axis. Conv: x[N,C,...] w[M,C/group,k...] (bias is a separate Add

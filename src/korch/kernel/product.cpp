@@ -43,8 +43,8 @@ const Expr* load_in(const TileGraph& graph, int node) {
   return e.kind == ExprKind::load ? &e : nullptr;
 }
 
-// A load of whole numbers, as float32.
-const Expr* whole_number(const TileGraph& graph, int node) {
+// A load of numbers of another type, as float32.
+const Expr* other_number(const TileGraph& graph, int node) {
   const Expr& e = graph.pool[node];
   if (e.kind != ExprKind::call || e.fn != ScalarFn::cast || e.type != DType::f32) return nullptr;
   return load_in(graph, e.args[0]);
@@ -54,7 +54,7 @@ bool is_call(const Expr& e, ScalarFn fn) {
   return e.kind == ExprKind::call && e.fn == fn && e.type == DType::f32;
 }
 
-// (number - zero) * scale, and nothing else.
+// (number - zero) * scale of whole numbers, number * scale of others, and nothing else.
 bool take_narrow(const TileGraph& graph, int node, Product& product) {
   const Expr& scaled = graph.pool[node];
   if (!is_call(scaled, ScalarFn::mul)) return false;
@@ -62,20 +62,21 @@ bool take_narrow(const TileGraph& graph, int node, Product& product) {
   if (scale == nullptr || scale->type != DType::f32) return false;
   int number = scaled.args[0];
   if (const Expr& difference = graph.pool[number]; is_call(difference, ScalarFn::sub)) {
-    const Expr* zero = whole_number(graph, difference.args[1]);
+    const Expr* zero = other_number(graph, difference.args[1]);
     if (zero == nullptr || (zero->type != DType::i8 && zero->type != DType::u8)) return false;
     product.zero_buffer = zero->buffer;
     product.zero = zero->coords[0];
     number = difference.args[0];
   }
-  const Expr* whole = whole_number(graph, number);
-  if (whole == nullptr) return false;
-  product.b_buffer = whole->buffer;
-  product.b = whole->coords[0];
+  const Expr* stored = other_number(graph, number);
+  if (stored == nullptr) return false;
+  product.b_buffer = stored->buffer;
+  product.b = stored->coords[0];
   product.scale_buffer = scale->buffer;
   product.scale = scale->coords[0];
-  product.terms = whole->type == DType::i4 || whole->type == DType::u4 ? kNibbles : 1;
-  return product.terms > 1 || whole->type == DType::i8 || whole->type == DType::u8;
+  product.terms = stored->type == DType::i4 || stored->type == DType::u4 ? kNibbles : 1;
+  if (is_small_float(stored->type)) return product.zero_buffer < 0;
+  return product.terms > 1 || stored->type == DType::i8 || stored->type == DType::u8;
 }
 
 // Whether the loops are over blocks, steps in a block and, of nibbles, terms in a step, and all numbers are

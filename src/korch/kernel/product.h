@@ -14,9 +14,10 @@ namespace korch::tile {
 // innermost reduced loop is over those 2 or 4, which lie beside each other in `a` and, for every column, in
 // `b`; all other strides of the operands are multiples of it.
 //
-// `b` may also be narrow: (b - zero) * scale in float32, of i8 or u8; or of i4 or u4, of which the innermost
-// reduced loop is over up to eight in an int32. Scales and zero points are the same for all terms of a block,
-// which the loops but the outermost are over; columns of them lie one after the other.
+// `b` may also be narrow: (b - zero) * scale in float32, of i8 or u8; b * scale, of floats in 16 bits;
+// or of i4 or u4, of which the innermost reduced loop is over up to eight in an int32. Scales and zero points
+// are the same for all terms of a block, which the loops but the outermost are over; columns of them lie one
+// after the other.
 struct Product {
   std::string row, column;  // loops of the nest; row is empty where there is one row
   int terms = 1;            // beside each other

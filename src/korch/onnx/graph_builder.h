@@ -42,8 +42,9 @@ struct OperandState {
   // For whole numbers of a quantized type times factors, all in float32: the whole numbers, and the factors.
   std::shared_ptr<OperandState> whole, factor;
 
-  // For a constant made of narrow weights (narrow.h): these.
+  // For a constant made of narrow weights (narrow.h): these. For one of floats in fewer bits: it as float32.
   std::shared_ptr<const NarrowMatrix> narrow;
+  std::shared_ptr<OperandState> float32;
 
   // For a constant: bytes that the file holds or folding has counted. A constant folded from it takes them
   // over.
@@ -123,15 +124,20 @@ class GraphBuilder {
   Operand required(const Operand& condition, const std::string& what_is_wrong, const std::string& origin);
   // Narrow weights of so many bytes have become floats of so many, since no product reads them.
   void note_widened(int64_t narrow_bytes, int64_t bytes) {
-    ++widened_.matrices;
+    ++widened_.tensors;
     widened_.narrow_bytes += narrow_bytes;
     widened_.bytes += bytes;
   }
   struct Widened {
-    int matrices = 0;
+    int tensors = 0;
     int64_t narrow_bytes = 0, bytes = 0;
   };
   const Widened& widened() const { return widened_; }
+  // A constant of floats that was made of narrow weights of so many bytes, where no product could read them.
+  void note_floats(const Operand& operand, int64_t narrow_bytes) {
+    floats_.emplace_back(operand, narrow_bytes);
+  }
+  const std::vector<std::pair<Operand, int64_t>>& floats() const { return floats_; }
   void warn(const std::string& text) { warnings_.push_back(text); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // While one lives, emitted operators belong to a body or a branch, which a run may leave out.
@@ -167,6 +173,7 @@ class GraphBuilder {
   std::vector<std::pair<ValueId, ValueId>> usual_;
   std::vector<std::string> warnings_;
   Widened widened_;
+  std::vector<std::pair<Operand, int64_t>> floats_;
   int bodies_ = 0;  // that are being imported
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far

@@ -23,6 +23,7 @@
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/tensor_data.h"
+#include "korch/onnx/widened.h"
 
 namespace korch {
 namespace onnx {
@@ -67,12 +68,12 @@ class Importer {
     read();
     const std::vector<MeetingExtents> meeting = needed(builder_.graph(), builder_.meeting());
     for (const std::string& text : builder_.warnings()) warn(text);
-    warn_of_widened(builder_.widened());
     FittingDimensions fitting = fitting_dimensions(builder_.graph(), meeting);
     for (const std::string& text : fitting.warnings) warn(text);
     if (!fitting.unchecked.empty()) check_in_runs(builder_, fitting.unchecked);
     builder_.graph().set_open_dimensions(std::move(fitting.dimensions));
     builder_.graph().remove_dead_nodes();  // rules make every output
+    if (const std::string note = widened_weights_note(builder_, builder_.graph()); !note.empty()) warn(note);
     Graph result = builder_.graph().compact();
     verify(result, GraphForm::imported);
     require_operators_fit_memory(result);
@@ -105,15 +106,6 @@ class Importer {
     throw_unsupported();
     require_bounds_used();
     set_outputs();
-  }
-
-  void warn_of_widened(const GraphBuilder::Widened& w) const {
-    if (w.matrices == 0) return;
-    const bool one = w.matrices == 1;
-    warn(fmt::format(
-        "{} of narrow weights, {:.1f} MB, {} float32, {:.1f} MB: no product reads them as they are",
-        one ? "a matrix" : fmt::format("{} matrices", w.matrices), static_cast<double>(w.narrow_bytes) / 1e6,
-        one ? "is" : "are", static_cast<double>(w.bytes) / 1e6));
   }
 
   void read_opsets() {

@@ -32,8 +32,9 @@ HostTensor transposed_bytes(const HostTensor& matrix) {
 }
 
 HostTensor transposed(const HostTensor& matrix) {
-  if (matrix.dtype() == DType::f32) return transposed_bytes<float>(matrix);
-  return matrix.dtype() == DType::i8 ? transposed_bytes<int8_t>(matrix) : transposed_bytes<uint8_t>(matrix);
+  if (size_bytes(matrix.dtype()) == 4) return transposed_bytes<float>(matrix);
+  return size_bytes(matrix.dtype()) == 2 ? transposed_bytes<uint16_t>(matrix)
+                                         : transposed_bytes<uint8_t>(matrix);
 }
 
 // One that is the same for all columns, once for each.
@@ -139,6 +140,28 @@ HostTensor floats_of(const NarrowMatrix& m) {
 
 }  // namespace
 
+Operand narrow_floats(NodeImport& n, const Operand& numbers, const HostTensor& scales, int64_t axis,
+                      int64_t block) {
+  const DType type = numbers->dtype();
+  const bool is_real = is_small_float(type) || small_format(type).exponent_bits > 0;
+  if (!numbers->constant || !is_real || numbers->rank() != 2 || element_count(numbers->shape()) == 0)
+    return nullptr;
+  NarrowMatrix matrix;
+  const HostTensor& floats = *numbers->constant;
+  matrix.numbers = is_small_float(type) ? floats : converted(floats, DType::f16);
+  matrix.scales = scales;
+  matrix.axis = axis;
+  matrix.block = block;
+  matrix.bits = 16;
+  return narrow_operand(n, std::move(matrix));
+}
+
+Operand float32_of(NodeImport& n, const Operand& numbers) {
+  if (!numbers->float32)
+    numbers->float32 = narrow_floats(n, numbers, HostTensor::of<float>(DType::f32, {1}, {1}), 0, 0);
+  return numbers->float32;
+}
+
 Operand narrow_operand(NodeImport& n, NarrowMatrix matrix) {
   if (matrix.zeros) leave_out_zeros(matrix);
   const auto narrow = std::make_shared<const NarrowMatrix>(std::move(matrix));
@@ -171,6 +194,11 @@ Operand transposed_narrow(NodeImport& n, const NarrowMatrix& matrix) {
 }
 
 Operand narrow_product(NodeImport& n, const Operand& x, const Operand& weights, bool transpose) {
+  if (const DType type = x->dtype(); is_small_float(type) && weights->dtype() == type) {
+    const Operand floats = float32_of(n, weights);
+    const Operand product = floats ? narrow_product(n, n.cast(x, DType::f32), floats, transpose) : nullptr;
+    return product ? n.cast(product, type) : nullptr;
+  }
   if (!weights->narrow || x->dtype() != DType::f32 || x->rank() == 0) return nullptr;
   NarrowMatrix::Operands& known = weights->narrow->operands[transpose ? 1 : 0];
   if (known.constants.empty()) {
@@ -217,6 +245,7 @@ Operand narrow_rows(NodeImport& n, const NarrowMatrix& m, const Term& indices) {
     const Term one = rows(parameter);
     return insert_axis(one, one.rank());
   };
+  if (is_small_float(m.numbers.dtype())) return cast(rows(m.numbers), DType::f32) * shared(m.scales);
   const bool two_in_a_byte = m.bits == 4 && width % 2 == 0;
   const int zero = m.numbers.dtype() == DType::i8 ? 8 : 0;  // of the halves of bytes
   Term numbers = two_in_a_byte ? unpacked_rows(rows(in_halves(m.numbers, zero)), true)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/narrow.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/term.h"
 
@@ -101,8 +102,14 @@ Operand cast_to(NodeImport& n, DType to) {
   const Operand& x = n.input(0);
   if (to == DType::f8e8m0 && x->dtype() != to && (!saturate || rounding != "up"))
     n.unsupported("to FLOAT8E8M0 other than rounding up and saturating, its defaults");
-  return saturate || !is_storage(to) || x->dtype() == to ? n.cast(x, to)
-                                                         : n.emit(Op::Cast, CastAttrs{to, false}, {x});
+  if (to == DType::f32)
+    if (const Operand narrow = float32_of(n, x)) return narrow;
+  const Operand result = saturate || !is_storage(to) || x->dtype() == to
+                             ? n.cast(x, to)
+                             : n.emit(Op::Cast, CastAttrs{to, false}, {x});
+  if (to == DType::f32 && x->constant && size_bytes(x->dtype()) < 4)
+    n.builder().note_floats(result, x->type.bytes());
+  return result;
 }
 
 Results cast(NodeImport& n) {

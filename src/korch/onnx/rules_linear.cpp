@@ -81,7 +81,7 @@ Results gemm(NodeImport& n) {
     if (const Operand narrow = narrow_product(n, left, n.input(1), attrs.transpose_b)) {
       const auto scaled = [](const Term& x, double factor) { return factor == 1 ? x : x * factor; };
       const Term product = scaled({n, narrow}, attrs.alpha);
-      return {n.has_input(2) ? product + scaled({n, n.input(2)}, attrs.beta) : product};
+      return {n.has_input(2) && attrs.beta != 0 ? product + scaled({n, n.input(2)}, attrs.beta) : product};
     }
   }
   return {n.emit(Op::Gemm, attrs, operands)};

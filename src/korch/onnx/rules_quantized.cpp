@@ -187,9 +187,11 @@ Results times_factor(const Term& whole, const Term& factor, DType to) {
 Operand narrow_weights(NodeImport& n, const Term& x, int64_t axis, int64_t block) {
   const Operand &numbers = x.operand(), &scale = n.input(1);
   const bool has_zeros = n.has_input(2), is_byte = x.dtype() == DType::i8 || x.dtype() == DType::u8,
-             is_less = is_storage(x.dtype()) && !is_small_format(x.dtype()) && x.dtype() != DType::f8e8m0;
+             is_real = is_small_format(x.dtype()),
+             is_less = is_storage(x.dtype()) && !is_real && x.dtype() != DType::f8e8m0;
   if (!numbers->constant || !scale->constant || (has_zeros && !n.input(2)->constant) ||
-      scale->dtype() != DType::f32 || x.rank() != 2 || !(is_byte || is_less) || block < 0)
+      scale->dtype() != DType::f32 || x.rank() != 2 || !(is_byte || is_less || (is_real && !has_zeros)) ||
+      block < 0)
     return nullptr;
   axis = n.axis(axis, 2);
   Shape blocks = x.shape();
@@ -197,6 +199,8 @@ Operand narrow_weights(NodeImport& n, const Term& x, int64_t axis, int64_t block
   const Shape wanted = block > 0 ? blocks : Shape{blocks[axis]};
   const bool single = block == 0 && scale->constant->elements() == 1;
   if (element_count(x.shape()) == 0 || (!single && scale->shape() != wanted)) return nullptr;
+  if (is_real)
+    return narrow_floats(n, numbers, single ? scale->constant->reshaped({1}) : *scale->constant, axis, block);
   NarrowMatrix matrix;
   matrix.numbers = numbers->constant->retyped(is_less ? carrier(x.dtype()) : x.dtype());
   matrix.scales = single ? scale->constant->reshaped({1}) : *scale->constant;
@@ -220,7 +224,7 @@ Results dequantize_linear(NodeImport& n) {
   if (x.dtype() != DType::i32 && !is_real) range_of(n, x.dtype());
   const DType wide = is_real ? DType::f32 : DType::i32;
   const Operand narrow = to == DType::f32 ? narrow_weights(n, x, axis, block) : nullptr;
-  if (narrow && block != 0) {
+  if (narrow && (block != 0 || is_real)) {
     scale_input(n, 1);
     return {narrow};
   }
@@ -238,7 +242,9 @@ Results dequantize_linear(NodeImport& n) {
   }
   Term difference = cast(x, wide);
   if (zero_point) difference = difference - spread(cast(*zero_point, wide), x.shape(), axis, block);
-  return times_factor(cast(difference, DType::f32), factor, to);
+  const Results result = times_factor(cast(difference, DType::f32), factor, to);
+  if (x.operand()->constant) n.builder().note_floats(result[0], x.operand()->type.bytes());
+  return result;
 }
 
 // The range of x with 0 in it, on 0 ... 255.

@@ -17,7 +17,16 @@ constexpr int kStepsUnrolled = 4;     // of one term each
 constexpr int kPrefetchBytes = 1024;  // ahead of what is read of the numbers, beyond what hardware asks for
 
 const char* byte_type(const NarrowKernel& kernel) {
-  return kernel.is_signed ? "signed char" : "unsigned char";
+  return is_signed(kernel.type) ? "signed char" : "unsigned char";
+}
+
+int bytes_of_number(const NarrowKernel& kernel) {
+  return static_cast<int>(size_bytes(kernel.type));
+}
+
+// What a load of `width` numbers gives.
+std::string number_vector(const NarrowKernel& kernel, int width) {
+  return fmt::format("{}{}", bytes_of_number(kernel) == 2 ? "h" : "b", width);
 }
 
 std::string narrow_vector_types(const NarrowKernel& kernel, int width) {
@@ -27,19 +36,46 @@ std::string narrow_vector_types(const NarrowKernel& kernel, int width) {
       "typedef int i{0} __attribute__((vector_size({1})));"
       "typedef unsigned n{0} __attribute__((vector_size({1})));"
       "typedef unsigned n{0}u __attribute__((vector_size({1}),aligned(4),may_alias));"
-      "typedef {2} b{0} __attribute__((vector_size({0}),aligned(1),may_alias));\n",
-      width, width * 4, byte_type(kernel));
+      "typedef {2} b{0} __attribute__((vector_size({0}),aligned(1),may_alias));"
+      "typedef unsigned short h{0} __attribute__((vector_size({3}),aligned(2),may_alias));\n",
+      width, width * 4, byte_type(kernel), width * 2);
 }
 
 // Bytes of b in front of vector v of a step.
 int64_t bytes_before(const NarrowKernel& kernel, size_t v) {
   int64_t lanes = 0;
   for (size_t i = 0; i < v; ++i) lanes += kernel.lanes[i];
-  return lanes * (kernel.bits == 4 ? 4 : 1);
+  return lanes * (kernel.in_nibbles() ? 4 : bytes_of_number(kernel));
 }
 
 int64_t step_bytes(const NarrowKernel& kernel) {
   return bytes_before(kernel, kernel.lanes.size());
+}
+
+// Where no instruction does: the exponent is greater by 112 in float32, and that of infinity and NaN by as
+// much again.
+std::string computed_halves(int width, const std::string& h) {
+  return fmt::format(
+      "({{n{0} n=__builtin_convertvector({1},n{0}),m=(n&0x7fff)<<13,"
+      "f=(n{0})((v{0})m*0x1p112f)+((n{0})((n&0x7c00)==0x7c00)&0x38000000);(v{0})(f|(n&0x8000)<<16);}})",
+      width, h);
+}
+
+// The float16 numbers whose bits `h` holds, as floats. Of four the instruction reads half of a vector.
+std::string from_halves(const NarrowKernel& kernel, int width, const std::string& h) {
+  if (!kernel.converts_halves) return computed_halves(width, h);
+  if (width == 16)
+    return fmt::format("__builtin_ia32_vcvtph2ps512_mask((s16)({}),(v16){{}},(unsigned short)-1,4)", h);
+  if (width == 8) return fmt::format("__builtin_ia32_vcvtph2ps256((s8)({}))", h);
+  return fmt::format("__builtin_ia32_vcvtph2ps((s8)__builtin_shufflevector({0},{0},0,1,2,3,0,1,2,3))", h);
+}
+
+// What `q` holds, one number for each lane, as floats.
+std::string as_floats(const NarrowKernel& kernel, int width, const std::string& q) {
+  if (kernel.type == DType::f16) return from_halves(kernel, width, q);
+  if (kernel.type == DType::bf16)
+    return fmt::format("(v{0})(__builtin_convertvector({1},n{0})<<16)", width, q);
+  return fmt::format("__builtin_convertvector({},v{})", q, width);
 }
 
 // Term `term` of what `q` holds, as floats.
@@ -47,7 +83,7 @@ std::string nibble(const NarrowKernel& kernel, int width, const std::string& q, 
   const int low = 4 * term;
   if (width == kTableLanes)
     return fmt::format("(v16)__builtin_ia32_permvarsf512(values,(i16)({}>>{}))", q, low);
-  if (kernel.is_signed)
+  if (is_signed(kernel.type))
     return fmt::format("__builtin_convertvector((i{0})({1}<<{2})>>28,v{0})", width, q, 28 - low);
   return fmt::format("__builtin_convertvector((i{0})({1}>>{2}&15),v{0})", width, q, low);
 }
@@ -70,13 +106,17 @@ void emit_terms(std::string& text, const NarrowKernel& kernel, const std::vector
 
 void emit_step(std::string& text, const NarrowKernel& kernel, int64_t a_at, int64_t b_at) {
   std::vector<std::string> numbers;
-  if (kernel.bits == 8) {
-    for (size_t v = 0; v < kernel.lanes.size(); ++v)
-      numbers.push_back(fmt::format("__builtin_convertvector(*(const b{0}*)(b+{1}),v{0})", kernel.lanes[v],
-                                    b_at + bytes_before(kernel, v)));
-    return emit_terms(text, kernel, numbers, a_at);
-  }
   text += "{";
+  if (!kernel.in_nibbles()) {
+    for (size_t v = 0; v < kernel.lanes.size(); ++v) {
+      const std::string type = number_vector(kernel, kernel.lanes[v]);
+      text += fmt::format("const {0} q{1}=*(const {0}*)(b+{2});", type, v, b_at + bytes_before(kernel, v));
+      numbers.push_back(as_floats(kernel, kernel.lanes[v], fmt::format("q{}", v)));
+    }
+    emit_terms(text, kernel, numbers, a_at);
+    text += "}\n";
+    return;
+  }
   for (size_t v = 0; v < kernel.lanes.size(); ++v)
     text +=
         fmt::format("n{0} q{1}=*(const n{0}u*)(b+{2});", kernel.lanes[v], v, b_at + bytes_before(kernel, v));
@@ -100,7 +140,7 @@ void emit_block(std::string& text, const NarrowKernel& kernel) {
     column += kernel.lanes[v];
   }
   text += "\nconst float*pa=a;\n";
-  const int unrolled = kernel.bits == 4 ? 1 : kStepsUnrolled;
+  const int unrolled = kernel.in_nibbles() ? 1 : kStepsUnrolled;
   const auto steps = [&](int count) {
     for (int u = 0; u < count; ++u) emit_step(text, kernel, u * kernel.a_step, u * step_bytes(kernel));
     text += fmt::format("pa+={};b+={};\n", count * kernel.a_step, count * step_bytes(kernel));
@@ -125,7 +165,10 @@ std::string emit_narrow_kernel(const std::string& name, const NarrowKernel& kern
       kSharedFunction, name, byte_type(kernel), kernel.part ? ",bool first" : "");
   for (int width : std::set<int>(kernel.lanes.begin(), kernel.lanes.end()))
     text += narrow_vector_types(kernel, width);
-  if (kernel.bits == 4 && std::count(kernel.lanes.begin(), kernel.lanes.end(), kTableLanes) > 0)
+  text +=
+      "typedef short s8 __attribute__((vector_size(16)));typedef short s16 "
+      "__attribute__((vector_size(32)));\n";
+  if (kernel.in_nibbles() && std::count(kernel.lanes.begin(), kernel.lanes.end(), kTableLanes) > 0)
     text += "const v16 values=*(const v16u*)table;\n";
   const auto each = [&](auto accumulator) {  // its width and name, and where it belongs
     for (int r = 0; r < kernel.rows; ++r) {

@@ -5,19 +5,22 @@
 //
 // that computes tile[r][j] = sum over blocks, steps and terms of a[...] * ((b - zero[j]) * scale[j]), the
 // numbers of b one after the other as [block][step][j][term]. They become floats in registers, once for all
-// rows. `values` (kNibbleValues, where there are 16 lanes): what 4 bits stand for.
+// rows. `values` (nibble_values_text(), where there are 16 lanes): what 4 bits stand for.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "korch/tensor/dtype.h"
+
 namespace korch::linear {
 
 struct NarrowKernel {
-  int bits = 8;
-  bool is_signed = false;  // numbers and zero points
-  bool has_zeros = false;
+  DType type = DType::i8;  // of numbers: i4, u4, i8, u8, f16 or bf16
+  bool converts_halves = true;  // the processor has instructions that make float16 numbers floats
+  bool has_zeros = false;  // of whole numbers alone, in bytes as signed as these
+  bool in_nibbles() const { return type == DType::i4 || type == DType::u4; }
   int rows = 1;
   std::vector<int> lanes;         // width of each vector of a row: 16, 8 or 4 elements
   int64_t row_stride = 0;         // elements of a

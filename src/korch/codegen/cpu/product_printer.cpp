@@ -99,12 +99,11 @@ const std::string& ProductPrinter::function(const std::function<std::string(cons
 
 void ProductPrinter::print_narrow(const Nest& nest, const Product& p, BodyEmitter& emitter) {
   linear::NarrowKernel m;
-  const DType type = graph_.buffers[p.b_buffer].type;
   const auto stride = [](const Index& operand, const std::string& loop) {
     return loop.empty() ? 0 : operand.stride(loop);
   };
-  m.bits = p.terms > 1 ? 4 : 8;
-  m.is_signed = is_signed(type);
+  m.type = graph_.buffers[p.b_buffer].type;
+  m.converts_halves = isa_named(target_.code) != Isa::portable;
   m.has_zeros = p.zero_buffer >= 0;
   m.rows = static_cast<int>(extent_of(nest.loops, p.row));
   m.lanes = linear::split_lanes(extent_of(nest.loops, p.column), target_.lanes());
@@ -122,15 +121,18 @@ void ProductPrinter::print_narrow(const Nest& nest, const Product& p, BodyEmitte
   m.part = !nest.anew.always_true();
   const std::string& name =
       function([&](const std::string& to) { return linear::emit_narrow_kernel(to, m); });
-  if (m.bits == 4 && !has_tables_) functions_ = linear::nibble_values_text() + functions_;
-  has_tables_ = has_tables_ || m.bits == 4;
+  if (m.in_nibbles() && !has_tables_) functions_ = linear::nibble_values_text() + functions_;
+  has_tables_ = has_tables_ || m.in_nibbles();
   const auto place = [&](const Index& offset) { return emitter.index(origin(offset, nest)); };
   emitter.line(fmt::format(
       "{}({} + ({}), (const unsigned char*){} + ({}){}, {} + ({}), {} + ({}), {}, {}{});", name,
-      graph_.name(p.a_buffer), place(p.a), graph_.name(p.b_buffer), place(p.b), p.terms > 1 ? " / 2" : "",
+      graph_.name(p.a_buffer), place(p.a), graph_.name(p.b_buffer), place(p.b),
+      m.in_nibbles()            ? " / 2"
+      : size_bytes(m.type) == 2 ? " * 2"
+                                : "",
       graph_.name(nest.stores[0].buffer), place(nest.stores[0].offset), graph_.name(p.scale_buffer),
       place(p.scale), m.has_zeros ? fmt::format("{} + ({})", graph_.name(p.zero_buffer), place(p.zero)) : "0",
-      m.bits == 4 ? (m.is_signed ? "nibbles_signed" : "nibbles_unsigned") : "0",
+      m.in_nibbles() ? (m.type == DType::i4 ? "nibbles_signed" : "nibbles_unsigned") : "0",
       m.part ? ", " + tile::print(nest.anew) : ""));
 }
 

@@ -230,7 +230,7 @@ std::string set_shape(const Parts& parts, LinearWorkload& workload) {
     const int64_t block = std::min(attrs.block, x.back());
     const bool in_steps = block % tile::kNibbles == 0 || block == x.back();
     workload.narrow = {node.inputs[2], node.inputs.size() > 3 ? node.inputs[3] : kNoId, block,
-                       in_steps ? attrs.bits : 8};
+                       attrs.bits == 4 && !in_steps ? 8 : attrs.bits};
   }
   if (node.op == Op::MatMul || node.op == Op::NarrowMatMul) {
     workload.matmul = matmul_shape(node, x, y);

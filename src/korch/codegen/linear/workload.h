@@ -32,7 +32,7 @@ struct MatMulShape {
 struct NarrowWeights {
   ValueId scales = kNoId, zeros = kNoId;
   int64_t block = 1;  // no more than there are terms
-  int64_t bits = 8;   // 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
+  int64_t bits = 8;   // of a number; 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
 };
 
 // Every query's softmax over the keys, times the values of the keys.
