@@ -233,13 +233,15 @@ TEST(DerivedExtents, ComputeWhatFixedOnesDo) {
 }
 
 // Grouped queries over a cache, as exporters of decoders write them: lengths and total come from a mask.
-ModelBuilder grouped_queries() {
+// `size`: a name for that of the cache's heads.
+ModelBuilder grouped_queries(const std::string& size = "") {
   ModelBuilder b(17);
   auto& domain = *b.model.add_opset_import();
   domain.set_domain("com.microsoft");
   domain.set_version(1);
   b.input("q", {1, -1, 4}, 1, {"", "seq", ""}).input("kv", {1, -1, 2}, 1, {"", "seq", ""});
-  b.input("cache", {1, 1, -1, 2}, 1, {"", "", "past", ""}).input("mask", {1, -1}, 7, {"", "total"});
+  b.input("cache", {1, 1, -1, size.empty() ? 2 : -1}, 1, {"", "", "past", size})
+      .input("mask", {1, -1}, 7, {"", "total"});
   b.ints("one", {1});
   b.initializer("place", HostTensor::of<int64_t>(DType::i64, {}, {1}));
   b.node("ReduceSum", {"mask", "one"}, {"count"});
@@ -292,6 +294,17 @@ TEST(DerivedExtents, OfGroupedQueriesCount) {
   ranges["total"] = {1, 5};
   EXPECT_EQ(described(import_onnx_bytes(b.bytes(), given(ranges))),
             (Described{"seq 1..3", "past 0..5", "total 1..5"}));
+}
+
+// Exporters name the size of a cache's heads, too.
+TEST(DerivedExtents, OfACachesHeads) {
+  const ModelBuilder b = grouped_queries("size");
+  const Graph graph = import_onnx_bytes(b.bytes(), given({{"past", {0, 5}}, {"seq", {1, 3}}}));
+  EXPECT_EQ(described(graph), (Described{"seq 1..3", "past 0..5", "total 1..8 = seq + past"}));
+  for (ValueId input : graph.inputs())
+    if (graph.value(input).name == "cache") {
+      EXPECT_EQ(graph.value(input).type.shape, (Shape{1, 1, 5, 2}));
+    }
 }
 
 }  // namespace

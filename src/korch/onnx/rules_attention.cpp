@@ -365,10 +365,25 @@ bool has_positions(NodeImport& n, size_t past) {
   return n.has_input(past) && n.input(past)->type.elements() > 0;
 }
 
+// x, of which only runs with this extent along the axis are right.
+Term of_extent(const Term& x, int64_t axis, int64_t extent) {
+  const Operand counted = extent_of(x, axis);
+  if (counted == nullptr) return x;
+  NodeImport& n = x.node();
+  Results extents = extents_of(x);
+  extents[static_cast<size_t>(axis)] = nullptr;
+  const Term bound = at_bounds(x);
+  const Term fitted = bound.extent(axis) > extent ? slice(bound, axis, 0, extent)
+                                                  : pad(bound, axis, 0, extent - bound.extent(axis), 0);
+  n.builder().note_meeting(counted, n.integer(extent), n.origin(), {fitted.operand()});
+  return {n, n.bounded(fitted, extents)};
+}
+
 // The cache with `added` [batch, heads, positions, size] in it from `start` on, of `total` positions at
 // least.
 Term cached(NodeImport& n, size_t past, const Term& added, const Term& start, const Extent& total) {
-  const Term begins = has_positions(n, past) ? input(n, past) : added;
+  Term begins = has_positions(n, past) ? input(n, past) : added;
+  if (begins.rank() == 4) begins = of_extent(begins, 3, added.extent(3));
   if (begins.rank() != 4 || begins.extent(1) != added.extent(1) || begins.extent(3) != added.extent(3))
     n.invalid("the cache is not [batch, kv_num_heads, positions, size]");
   const int64_t missing = std::max<int64_t>(total.bound - begins.extent(2), 0);
