@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/base/json.h"
+#include "korch/driver/plan_states.h"
 #include "korch/onnx/import.h"
 #include "korch/onnx/open_inputs.h"
 #include "korch/package/executable.h"
@@ -26,10 +27,8 @@ struct VerifyArguments {
 };
 
 // Of inputs that the model leaves open: the shapes that the executable was compiled for.
-void take_shapes(const std::string& model, const std::string& executable, ImportOptions& options) {
+void take_shapes(const std::string& model, const Plan& plan, ImportOptions& options) {
   const std::set<std::string> open = open_inputs(model);
-  if (open.empty()) return;
-  const Plan plan = plan_from_json(read_plan_json(executable));
   for (const std::string& name : open)
     if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
                      [&](const PlanIo& io) { return io.name == name; }))
@@ -58,7 +57,9 @@ void run_verify(const VerifyArguments& arguments) {
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.value_bounds = parse_bounds(arguments.bounds);
   const ModelFile model(arguments.model);
-  if (arguments.shapes.empty()) take_shapes(model.path(), arguments.executable, import_options);
+  const Plan plan = plan_from_json(read_plan_json(arguments.executable));
+  if (arguments.shapes.empty()) take_shapes(model.path(), plan, import_options);
+  import_options.states = states_of(plan);
   import_options.seed = arguments.model_seed;
   const Graph graph = import_onnx(model.path(), import_options);
   VerifyOptions options = arguments.options;

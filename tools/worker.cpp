@@ -20,9 +20,12 @@
 #include "korch/base/interrupt.h"
 #include "korch/base/json.h"
 #include "korch/driver/pipeline.h"
+#include "korch/driver/plan_states.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
 #include "korch/options/option_table.h"
+#include "korch/package/executable.h"
+#include "korch/plan/plan_json.h"
 #include "verbs.h"
 
 namespace korch {
@@ -101,11 +104,13 @@ Json verify(const Json& request) {
   import_options.shapes = request.at("shapes").get<std::map<std::string, Shape>>();
   import_options.least_shapes = request.value("least_shapes", std::map<std::string, Shape>{});
   import_options.value_bounds = request.value("bounds", std::map<std::string, int64_t>{});
+  const std::string executable = request.at("executable").get<std::string>();
+  import_options.states = states_of(plan_from_json(read_plan_json(executable)));
   VerifyOptions options;
   options.samples = request.at("samples").get<int>();
   options.seed = request.at("seed").get<uint64_t>();
   const Graph graph = import_onnx(request.at("model").get<std::string>(), import_options);
-  const VerifyResult result = compare_executable(graph, request.at("executable").get<std::string>(), options);
+  const VerifyResult result = compare_executable(graph, executable, options);
   if (!result.passed) throw Error(ErrorKind::accuracy, failure_text(result));
   Json outputs = Json::array();
   for (const OutputError& e : result.outputs)

@@ -34,6 +34,12 @@ korch_executable load(const std::string& path) {
   find("korch_output_dims", &made.output_dims);
   find("korch_pool_create", &made.pool_create);
   find("korch_pool_free", &made.pool_free);
+  find("korch_state_create", &made.state_create);
+  find("korch_state_reset", &made.state_reset);
+  find("korch_state_copy", &made.state_copy);
+  find("korch_state_rewind", &made.state_rewind);
+  find("korch_state_length", &made.state_length);
+  find("korch_state_free", &made.state_free);
   made.model = describe();
   made.library = library.release();
   return made;

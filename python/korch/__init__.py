@@ -28,6 +28,7 @@ from ._errors import (
 )
 from ._executable import Executable, OutputDeviation, StepTime, TensorInfo
 from ._korch import GpuArray
+from ._state import State
 
 __version__ = _version("korch")
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "InvalidModel",
     "OutputDeviation",
     "ResourceError",
+    "State",
     "StepTime",
     "TensorInfo",
     "Unsupported",

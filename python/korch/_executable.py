@@ -17,6 +17,7 @@ from . import _korch, _worker
 from ._arguments import Shapes, bounds_of, whole
 from ._errors import FileError, InvalidInput, UsageError
 from ._model import Example, model_file
+from ._state import State
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +77,10 @@ class Executable:
         self._path = path
         self._inputs = tuple(TensorInfo(*tensor) for tensor in self._network.inputs)
         self._outputs = tuple(TensorInfo(*tensor) for tensor in self._network.outputs)
+        kept = self._network.states
+        self._states = tuple((self._inputs[i].name, self._outputs[o].name) for i, o, _ in kept)
+        self._free_inputs = tuple(t for t in self._inputs if t.name not in {name for name, _ in self._states})
+        self._free_outputs = tuple(t for t in self._outputs if t.name not in {name for _, name in self._states})
         self._remove = weakref.finalize(self, _remove_folder, _folder, os.getpid())
 
     @property
@@ -92,6 +97,19 @@ class Executable:
     def outputs(self) -> Tuple[TensorInfo, ...]:
         """In the order in which a call returns them."""
         return self._outputs
+
+    @property
+    def states(self) -> Tuple[Tuple[str, str], ...]:
+        """Names of an input and of the output that is for it in the next call: a state (korch.State) keeps them."""
+        return self._states
+
+    def state(self) -> State:
+        """An empty state, for calls with `state=`.
+
+        Raises:
+            UsageError: no output is for an input (`states` is empty).
+        """
+        return State(self)
 
     @property
     def threads(self) -> int:
@@ -115,7 +133,11 @@ class Executable:
         return self.plan["report"]
 
     def __call__(
-        self, *inputs: Any, out: Union[Any, Sequence[Any], Mapping[str, Any], None] = None, **named: Any
+        self,
+        *inputs: Any,
+        out: Union[Any, Sequence[Any], Mapping[str, Any], None] = None,
+        state: Optional[State] = None,
+        **named: Any,
     ) -> Any:
         """Runs the network. The GIL is released meanwhile.
 
@@ -124,6 +146,8 @@ class Executable:
                 an array is row-major without gaps and aligned to its elements (to 64 bytes is fastest).
             out: Arrays to write the outputs to: one per output (alone where there is one), or a dict by name.
                 Writable, row-major without gaps, and apart from each other and from the inputs.
+            state: What earlier calls with it left, and takes what this one leaves. Then neither `inputs` nor `out` nor
+                the result has the inputs and outputs of `states`. (An array is the input of this name, if there is one.)
             **named: Instead of `inputs`, by name, where names allow it.
 
         Returns:
@@ -137,9 +161,13 @@ class Executable:
             UsageError: the executable is closed.
             ResourceError: memory or threads are short.
         """
+        if state is not None and not isinstance(state, State):
+            named["state"], state = state, None
         if out is not None:
-            out = self._in_order(out, self._outputs, "output")
-        results = self._network.run(self._arguments(inputs, named), out)
+            out = self._in_order(out, self._outputs if state is None else self._free_outputs, "output")
+        wanted = self._inputs if state is None else self._free_inputs
+        kept = None if state is None else state._kept
+        results = self._network.run(self._arguments(inputs, named, wanted), out, kept)
         return results[0] if len(results) == 1 else tuple(results)
 
     def profile(self, *inputs: Any, rounds: int = 20, **named: Any) -> List[StepTime]:
@@ -273,14 +301,17 @@ class Executable:
 
         return f"<korch.Executable {text(self._inputs)} -> {text(self._outputs)}>"
 
-    def _arguments(self, inputs: Tuple[Any, ...], named: Mapping[str, Any]) -> Sequence[Any]:
+    def _arguments(
+        self, inputs: Tuple[Any, ...], named: Mapping[str, Any], wanted: Optional[Tuple[TensorInfo, ...]] = None
+    ) -> Sequence[Any]:
+        wanted = self._inputs if wanted is None else wanted
         if len(inputs) == 1 and isinstance(inputs[0], Mapping):
-            return self._in_order({**inputs[0], **named}, self._inputs, "input")
+            return self._in_order({**inputs[0], **named}, wanted, "input")
         if not named:
             return inputs
         if inputs:
             raise UsageError("give the inputs in order or by name, not both")
-        return self._in_order(named, self._inputs, "input")
+        return self._in_order(named, wanted, "input")
 
     @staticmethod
     def _in_order(arrays: Any, tensors: Tuple[TensorInfo, ...], role: str) -> Sequence[Any]:

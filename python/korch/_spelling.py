@@ -9,7 +9,9 @@ from . import _options
 
 _SHAPE = r"""--shape (?:[\w./:-]+=|'[^'=]+=)[^\s',;)]+'?"""
 _BOUND = r"--bound (?P<bounded>[^\s=]+)=(?P<most>\w+)"
-_OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|{_BOUND}|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[\w.]+))?")
+_STATE = r"--state (?P<state>[^\s=]+=[^\s,;)]+)"
+_WORD = r"--(?P<name>[a-z][a-z-]*)(?: (?P<value>[\w.]+))?"
+_OPTION = re.compile(rf"(?P<shapes>{_SHAPE}(?: {_SHAPE})*)|{_BOUND}|{_STATE}|{_WORD}")
 
 
 def in_python(message: str) -> str:
@@ -24,6 +26,8 @@ def _argument(found: re.Match) -> str:
         return "shapes={" + ", ".join(f'"{name}": "{extents}"' for name, _, extents in given) + "}"
     if found["bounded"]:
         return f'value_bounds={{"{found["bounded"]}": {found["most"]}}}'
+    if found["state"]:
+        return f'state=["{found["state"]}"]'
     name, value, rest = found["name"].replace("-", "_"), found["value"], ""
     if name == "shape":
         return "shapes" + found[0][len("--shape") :]

@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
@@ -103,10 +104,20 @@ NB_MODULE(_korch, m) {
         "Raises UsageError where the user has no such option, or it does not take this text.");
   m.def("end_calls", korch::python::end_calls,
         "Wait until no executable runs, and let none run any more: for the interpreter's end.");
+  using korch::LoadedState;
+  nb::class_<LoadedState>(m, "State", "What runs leave for the next ones.")
+      .def("reset", &LoadedState::reset)
+      .def("copy_from", &LoadedState::copy_from, "other"_a)
+      .def("rewind", &LoadedState::rewind, "length"_a)
+      .def_prop_ro("length", &LoadedState::length);
   nb::class_<Network>(m, "Network", "A loaded executable: korch.Executable without its comforts.")
       .def(nb::init<const std::string&, int, int>(), "path"_a, "threads"_a, "instances"_a)
-      .def("run", nb::overload_cast<nb::handle, nb::handle>(&Network::run), "inputs"_a, "outputs"_a.none(),
-           "Run on arrays in order; without outputs (None) new arrays are made. Returns the outputs.")
+      .def("run", nb::overload_cast<nb::handle, nb::handle, LoadedState*>(&Network::run), "inputs"_a,
+           "outputs"_a.none(), "state"_a.none(),
+           "Run on arrays in order; without outputs (None) new arrays are made. Returns the outputs. With a "
+           "state "
+           "the inputs and outputs that it has are left out.")
+      .def("make_state", &Network::make_state, "An empty state.")
       .def("profile", &Network::profile, "inputs"_a, "Microseconds of every step in one run.")
       .def("explain", &Network::explain, "kernel"_a, "The plan for people; -1: all of it.")
       .def("explain_html", &Network::explain_html, "step_us"_a,
@@ -118,6 +129,14 @@ NB_MODULE(_korch, m) {
       .def_prop_ro(
           "outputs", [](const Network& n) { return korch::python::describe(n.code().outputs); },
           "(name, dtype, shape, bytes) of each.")
+      .def_prop_ro(
+          "states",
+          [](const Network& n) {
+            std::vector<std::tuple<int, int, int>> result;
+            for (const korch::StatePair& s : n.code().states) result.emplace_back(s.input, s.output, s.axis);
+            return result;
+          },
+          "(input, output, axis along which runs append or -1) of each.")
       .def_prop_ro(
           "threads", [](const Network& n) { return n.code().model->threads; }, "Workers it was compiled for.")
       .def_prop_ro("isa", [](const Network& n) { return std::string(n.code().model->isa); })

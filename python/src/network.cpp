@@ -88,11 +88,21 @@ std::vector<nb::object> items(nb::handle sequence, const char* role, size_t want
 // All are in this process's memory, or all in that of the executable's GPU.
 class Arguments {
  public:
+  // `with_state`: a state has the inputs and outputs that are its.
+  Arguments(const LoadedCode& code, bool with_state)
+      : kept_inputs_(code.inputs.size()), kept_outputs_(code.outputs.size()) {
+    for (const StatePair& state : code.states) {
+      kept_inputs_[static_cast<size_t>(state.input)] = with_state;
+      kept_outputs_[static_cast<size_t>(state.output)] = with_state;
+    }
+  }
+
   // The GPU whose memory they are in.
   std::optional<int> gpu() const { return gpu_; }
 
   void add_inputs(nb::handle arrays, const LoadedCode& code) {
-    for (nb::object& array : items(arrays, "input", code.inputs.size())) {
+    skip_kept_inputs();
+    for (nb::object& array : items(arrays, "input", free_ones(kept_inputs_))) {
       const PlanIo& io = code.inputs[inputs_.size()];
       std::vector<int> open;
       for (const OpenDimension& dimension : code.dimensions)
@@ -110,11 +120,13 @@ class Arguments {
       inputs_.push_back(data);
       dims_.push_back(view.shape().data());
       regions_.push_back({data, bytes, "input", &io});
+      skip_kept_inputs();
     }
   }
 
   void add_outputs(nb::handle arrays, const LoadedCode& code) {
-    for (nb::object& array : items(arrays, "output", code.outputs.size())) {
+    skip_kept_outputs();
+    for (nb::object& array : items(arrays, "output", free_ones(kept_outputs_))) {
       const PlanIo& io = code.outputs[outputs_.size()];
       results_.append(array);
       const ArrayView& view = hold(std::move(array), io, "output", Access::write);
@@ -122,11 +134,16 @@ class Arguments {
       void* data = view.data();
       require_apart({data, io.type.bytes(), "output", &io});
       outputs_.push_back(data);
+      skip_kept_outputs();
     }
   }
 
   void make_outputs(const std::vector<PlanIo>& ios) {
     for (const PlanIo& io : ios) {
+      if (kept_outputs_[outputs_.size()]) {
+        outputs_.push_back(nullptr);
+        continue;
+      }
       if (gpu_) {
         GpuMemory memory(*gpu_, static_cast<size_t>(io.type.bytes()));
         outputs_.push_back(memory.address());
@@ -143,8 +160,29 @@ class Arguments {
   const int64_t* const* input_dims() const { return dims_.data(); }
   void* const* outputs() const { return outputs_.data(); }
   nb::list results() const { return results_; }
+  // The executable's numbers of the results.
+  std::vector<size_t> result_numbers() const {
+    std::vector<size_t> numbers;
+    for (size_t o = 0; o < kept_outputs_.size(); ++o)
+      if (!kept_outputs_[o]) numbers.push_back(o);
+    return numbers;
+  }
 
  private:
+  static size_t free_ones(const std::vector<bool>& kept) {
+    return static_cast<size_t>(std::count(kept.begin(), kept.end(), false));
+  }
+  void skip_kept_inputs() {
+    while (inputs_.size() < kept_inputs_.size() && kept_inputs_[inputs_.size()]) {
+      inputs_.push_back(nullptr);
+      dims_.push_back(nullptr);
+    }
+  }
+  void skip_kept_outputs() {
+    while (outputs_.size() < kept_outputs_.size() && kept_outputs_[outputs_.size()])
+      outputs_.push_back(nullptr);
+  }
+
   struct Region {
     const void* data;
     int64_t size_bytes;
@@ -187,6 +225,7 @@ class Arguments {
     regions_.push_back(output);
   }
 
+  std::vector<bool> kept_inputs_, kept_outputs_;  // by a state
   std::optional<int> gpu_;
   std::vector<std::unique_ptr<ArrayView>> views_;
   std::vector<Memory> copies_;
@@ -308,20 +347,20 @@ std::string Network::explain_html(const std::vector<double>& step_us) const {
   return explain_page(code_->info.path, plan, korch::explain(plan, code_->info.needed, {}), {step_us, {}});
 }
 
-nb::list Network::run(nb::handle inputs, nb::handle outputs) {
-  return run(inputs, outputs, nullptr);
+nb::list Network::run(nb::handle inputs, nb::handle outputs, LoadedState* state) {
+  return run(inputs, outputs, nullptr, state);
 }
 
 std::vector<double> Network::profile(nb::handle inputs) {
   std::vector<double> step_us(code_->model->step_count);
-  run(inputs, nb::none(), step_us.data());
+  run(inputs, nb::none(), step_us.data(), nullptr);
   return step_us;
 }
 
-nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
+nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us, LoadedState* state) {
   require_open(closed_);
   const CountedCall call;
-  Arguments arguments;
+  Arguments arguments(*code_, state != nullptr);
   arguments.add_inputs(inputs, *code_);
   if (outputs.is_none())
     arguments.make_outputs(code_->outputs);
@@ -329,6 +368,7 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
     arguments.add_outputs(outputs, *code_);
   if (arguments.gpu() && step_us != nullptr)
     throw Error(ErrorKind::usage, "kernels are timed on arrays in the CPU's memory");
+  const std::vector<size_t> numbers = arguments.result_numbers();
   std::vector<Shape> shapes;
   {
     const Lease instance(pool_here());
@@ -338,13 +378,14 @@ nb::list Network::run(nb::handle inputs, nb::handle outputs, double* step_us) {
         instance->run_on_gpu(arguments.inputs(), arguments.outputs());
       else
         instance->run_on(arguments.inputs(), arguments.outputs(), step_us,
-                         code_->dimensions.empty() ? nullptr : arguments.input_dims());
+                         code_->dimensions.empty() ? nullptr : arguments.input_dims(),
+                         state == nullptr ? nullptr : state->get());
     }
-    for (size_t o = 0; o < code_->outputs.size(); ++o) shapes.push_back(instance->output_shape(o));
+    for (size_t o : numbers) shapes.push_back(instance->output_shape(o));
   }
   nb::list results = arguments.results();
-  for (size_t o = 0; o < shapes.size(); ++o)
-    if (shapes[o] != code_->outputs[o].type.shape) results[o] = leading(results[o], shapes[o]);
+  for (size_t r = 0; r < shapes.size(); ++r)
+    if (shapes[r] != code_->outputs[numbers[r]].type.shape) results[r] = leading(results[r], shapes[r]);
   return results;
 }
 

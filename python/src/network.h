@@ -56,13 +56,15 @@ class Network {
   std::string explain_html(const std::vector<double>& step_us) const;
 
   // Arrays in the order of the executable's inputs and outputs; `outputs` None: new ones, which are returned.
-  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs);
+  // With a state, which may be null, without the inputs and outputs that it has.
+  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs, LoadedState* state);
   // Microseconds of every step in one run.
   std::vector<double> profile(nanobind::handle inputs);
+  std::unique_ptr<LoadedState> make_state() const { return std::make_unique<LoadedState>(code_); }
   void close();
 
  private:
-  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs, double* step_us);
+  nanobind::list run(nanobind::handle inputs, nanobind::handle outputs, double* step_us, LoadedState* state);
   std::shared_ptr<InstancePool> pool_here();
 
   std::shared_ptr<const LoadedCode> code_;

@@ -31,10 +31,10 @@ def tensor(name: str, shape, dtype: int = FLOAT) -> bytes:
     return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, dtype) + _bytes(2, dims)))
 
 
-def node(op: str, inputs, outputs, name: str = "") -> bytes:
-    return b"".join(
-        [*(_bytes(1, i) for i in inputs), *(_bytes(2, o) for o in outputs), _bytes(3, name), _bytes(4, op)]
-    )
+def node(op: str, inputs, outputs, name: str = "", **numbers: int) -> bytes:
+    attributes = [_bytes(5, _bytes(1, key) + _number(3, value) + _number(20, 2)) for key, value in numbers.items()]
+    ends = [*(_bytes(1, i) for i in inputs), *(_bytes(2, o) for o in outputs)]
+    return b"".join([*ends, _bytes(3, name), _bytes(4, op), *attributes])
 
 
 def constant(name: str, value: np.ndarray) -> bytes:
@@ -53,6 +53,15 @@ def model(nodes, inputs, outputs, constants=()) -> bytes:
         ]
     )
     return _number(1, 8) + _bytes(7, graph) + _bytes(8, _bytes(1, "") + _number(2, 13))
+
+
+def cache() -> bytes:
+    """present = past with the rows of fresh behind it, negative = -present"""
+    return model(
+        [node("Concat", ["past", "fresh"], ["present"], axis=0), node("Neg", ["present"], ["negative"])],
+        [tensor("past", ("n", 3)), tensor("fresh", ("seq", 3))],
+        [tensor("negative", ("all", 3)), tensor("present", ("all", 3))],
+    )
 
 
 def add_relu(shape=(4, 6), dtype: int = FLOAT) -> bytes:

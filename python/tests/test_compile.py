@@ -166,6 +166,7 @@ class CompileTest(unittest.TestCase):
             "--threads is for CPUs": "threads is for CPUs",
             "fix it with --shape": "fix it with shapes",
             "--bound length=N: a run": 'value_bounds={"length": N}: a run',
+            "(--state past.0=present.0)": '(state=["past.0=present.0"])',
             "e.g. --shape batch=1 --shape 'in x=1x3'": 'e.g. shapes={"batch": "1", "in x": "1x3"}',
             "(--shape batch=1..8 has them refused)": '(shapes={"batch": "1..8"} has them refused)',
             "--stop-after plan": "--stop-after plan",

@@ -106,7 +106,7 @@ std::vector<PlanChoice> plans_of(Random& random) {
   return plans;
 }
 
-std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice& plan, uint64_t seed,
+std::shared_ptr<const LoadedCode> compiled(const Graph& graph, const PlanChoice& plan, uint64_t seed,
                                            const std::string& folder) {
   Random random(seed);
   CompileOptions options;
@@ -119,7 +119,7 @@ std::unique_ptr<LoadedExecutable> compiled(const Graph& graph, const PlanChoice&
   options.database_path = folder + "/kernels.db";  // with this machine's speeds
   const std::string file = fmt::format("{}/{}.so", folder, ::getpid());
   compile_graph(graph, "open", file, options);
-  auto result = std::make_unique<LoadedExecutable>(file);
+  auto result = std::make_shared<const LoadedCode>(read_executable(file));
   ::unlink(file.c_str());
   return result;
 }
@@ -140,6 +140,65 @@ bool follows(const Graph& graph, const std::string& symbol, const Extents& run) 
     if (dimension.name == symbol) derived = &dimension;
   }
   return derived == nullptr || (derived->sum && derived->sum->of(extents) == run.at(symbol));
+}
+
+// Runs with a state give the bytes that runs without one do, which take what the ones before gave. What
+// differs; nothing where runs are refused.
+std::optional<std::string> state_difference(const std::shared_ptr<const LoadedCode>& code,
+                                            LoadedExecutable& alone,
+                                            const std::vector<std::unique_ptr<Expected>>& runs) {
+  LoadedExecutable executable(code, alone.threads());
+  LoadedState state(code);
+  std::vector<HostTensor> kept(code->states.size());  // what the next run takes without one
+  bool has_run = false;
+  for (size_t round = 0; round < 2 * runs.size(); ++round) {
+    std::vector<HostTensor> inputs = runs[round * 7 % runs.size()]->inputs;
+    std::vector<const void*> given;
+    std::vector<const int64_t*> dims;
+    for (size_t s = 0; s < kept.size(); ++s) {
+      const StatePair& pair = code->states[s];
+      HostTensor& input = inputs[static_cast<size_t>(pair.input)];
+      if (has_run) {
+        input = kept[s];
+      } else if (pair.axis >= 0) {
+        Shape none = input.shape();
+        none[static_cast<size_t>(pair.axis)] = 0;
+        input = HostTensor(TensorType{input.dtype(), none});
+      } else {
+        input = HostTensor(input.type());
+      }
+    }
+    std::vector<HostTensor> made;
+    try {
+      made = alone.run(inputs);
+    } catch (const Error&) {  // the state is as long as it may be, or the batch is another one
+      continue;
+    }
+    for (const HostTensor& input : inputs) {
+      given.push_back(input.raw());
+      dims.push_back(input.shape().data());
+    }
+    std::vector<HostTensor> outputs = executable.allocate_outputs();
+    std::vector<void*> wanted;
+    for (HostTensor& output : outputs) wanted.push_back(output.mutable_raw());
+    for (size_t s = 0; s < kept.size(); ++s) {
+      const StatePair& pair = code->states[s];
+      given[static_cast<size_t>(pair.input)] = nullptr;
+      dims[static_cast<size_t>(pair.input)] = nullptr;
+      wanted[static_cast<size_t>(pair.output)] = nullptr;
+      kept[s] = made[static_cast<size_t>(pair.output)];
+    }
+    has_run = true;
+    executable.run_on(given.data(), wanted.data(), nullptr, dims.data(), state.get());
+    for (size_t o = 0; o < made.size(); ++o) {
+      if (executable.output_shape(o) != made[o].shape())
+        return fmt::format("output {} has another shape with a state", o);
+      if (wanted[o] != nullptr &&
+          std::memcmp(outputs[o].raw(), made[o].raw(), static_cast<size_t>(made[o].bytes())) != 0)
+        return fmt::format("output {} differs with a state of length {}", o, state.length());
+    }
+  }
+  return std::nullopt;
 }
 
 class OpenCase {
@@ -177,9 +236,11 @@ class OpenCase {
     Random random(seed_ ^ 0x5851f42d4c957f2d);
     for (const PlanChoice& plan : plans_of(random)) {
       if (progress) progress(plan);
-      const auto executable = compiled(graph, plan, random.bits(), folder);
-      compare("output", plan, [&](const Expected& run) { return executable->run(run.inputs); });
-      for (const std::string& symbol : model_.derived) expect_refusal(*executable, graph, plan, symbol);
+      const auto code = compiled(graph, plan, random.bits(), folder);
+      LoadedExecutable executable(code);
+      if (!compare("output", plan, [&](const Expected& run) { return executable.run(run.inputs); })) continue;
+      for (const std::string& symbol : model_.derived) expect_refusal(executable, graph, plan, symbol);
+      check_states(code, executable, plan);
     }
   }
 
@@ -196,7 +257,7 @@ class OpenCase {
   void expect_refusal(LoadedExecutable& executable, const Graph& graph, const PlanChoice& plan,
                       const std::string& symbol) {
     for (const OpenDimension& dimension : graph.open_dimensions()) {
-      if (dimension.name != symbol || runs_.empty()) continue;
+      if (dimension.name != symbol || runs_.empty() || dimension.axes.size() != 1) continue;
       const auto& [input, axis] = dimension.axes[0];
       std::vector<HostTensor> inputs = runs_.back()->inputs;
       Shape shape = inputs[static_cast<size_t>(input)].shape();
@@ -218,6 +279,14 @@ class OpenCase {
 
   void add_finding(const char* kind, const PlanChoice& plan, const std::string& what) {
     result_.findings.push_back({seed_, {kind, fmt::format("{}", fmt::join(model_.motifs, " ")), what}, plan});
+  }
+
+  void check_states(const std::shared_ptr<const LoadedCode>& code, LoadedExecutable& executable,
+                    const PlanChoice& plan) {
+    if (code->states.empty()) return;
+    ++result_.pairs;
+    ++result_.coverage["states"];
+    if (const auto what = state_difference(code, executable, runs_)) add_finding("state", plan, *what);
   }
 
   bool compare(const char* kind, const PlanChoice& plan,

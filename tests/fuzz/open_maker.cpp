@@ -279,6 +279,36 @@ void OpenMaker::add_derived() {
   graph.mutable_initializer()->DeleteSubrange(initializers, graph.initializer_size() - initializers);
 }
 
+// An input of P rows, to which those of another input are joined, and what reads all. Draws of its own: the
+// rest of the model is what it would be without.
+void OpenMaker::add_cache() {
+  Random own(made_.seed ^ 0xd1342543de82ef95);
+  if (!own.one_in(4)) return;
+  const OpenInput like = own.of(made_.inputs);
+  if (like.dtype != DType::f32) return;
+  const int64_t axis = own.below(static_cast<int64_t>(like.numbers.size()));
+  OpenInput past = like;
+  past.name = "past";
+  past.numbers[static_cast<size_t>(axis)] = -1;
+  past.symbols[static_cast<size_t>(axis)] = "P";
+  set_type(*builder_.model.mutable_graph()->add_input(), past, nullptr);
+  builder_.model.mutable_graph()->mutable_input(static_cast<int>(made_.inputs.size()))->set_name(past.name);
+  made_.inputs.push_back(past);
+  const int64_t most = own.between(1, 9);
+  made_.ranges["P"] = {0, most};
+  for (size_t run = 0; run < made_.runs.size(); ++run)
+    made_.runs[run]["P"] = run == 0 ? 0 : run == 1 ? most : own.between(0, most);
+  const std::string fresh = add(own.of(Names{"Relu", "Neg", "Tanh"}), {like.name});
+  const std::string present = add("Concat", {past.name, fresh}).with("axis", axis);
+  const auto rank = static_cast<int64_t>(like.numbers.size());
+  std::vector<int64_t> turned;
+  for (int64_t i = 0; i < rank; ++i) turned.push_back(i + 2 < rank ? i : 2 * rank - 3 - i);
+  const std::string other = add("Transpose", {present}).with("perm", turned);
+  const std::string product = add("MatMul", own.one_in(2) ? Names{present, other} : Names{other, present});
+  builder_.output(present).output(own.one_in(2) ? product : add("Softmax", {product}).with("axis", rank - 1));
+  made_.motifs.emplace_back("cache");
+}
+
 bool OpenMaker::settle(const Names& results) {
   auto& graph = *builder_.model.mutable_graph();
   graph.clear_output();
@@ -341,6 +371,7 @@ OpenModel OpenMaker::finish(int motifs) {
   const int first = std::max(static_cast<int>(inputs.size()), last - static_cast<int>(random.between(1, 3)));
   for (int i = first; i < last; ++i) builder_.output(values_[i].name);
   if (graph.output_size() == 0) builder_.output(add("Identity", {inputs[0]}));
+  add_cache();
   made_.model = builder_.model;
   return std::move(made_);
 }

@@ -92,6 +92,7 @@ class OpenMaker {
  private:
   void make_inputs();
   void make_runs();
+  void add_cache();
   bool settle(const Names& results);
   void add_input(DType dtype, const Shape& numbers, const std::vector<std::string>& symbols);
   void remove_input();

@@ -495,6 +495,17 @@ Grown opaque(GraphMaker& m, Op op) {
       return m.add(op, NoAttrs{},
                    {x, indices_into(m, of, shape[0], true, 0), m.operand({m.type(x).dtype, updates})});
     }
+    case Op::Append: {
+      Shape rows = shape;
+      rows[axis] = m.extent(8);
+      const int64_t capacity = extent + rows[axis] + m.random.below(4);
+      const ValueId added = m.operand({m.type(x).dtype, rows});
+      const auto up_to = [&](int64_t most) {
+        return m.constant(HostTensor::of<int64_t>(DType::i64, {}, {m.random.between(0, most)}));
+      };
+      const ValueId length = up_to(extent);
+      return m.add(op, AppendAttrs{axis, capacity}, {x, added, length, up_to(rows[axis])});
+    }
     default:
       return std::nullopt;
   }

@@ -76,6 +76,7 @@ bool rounds(const Node& node, DType result) {
     case Op::GatherND:
     case Op::ScatterElements:
     case Op::ScatterND:
+    case Op::Append:
     case Op::Tile:
     case Op::DepthToSpace:
     case Op::DepthToSpaceCRD:

@@ -138,6 +138,19 @@ TEST(Indexed, Scatter) {
             std::string::npos);
 }
 
+TEST(Indexed, Append) {
+  const auto appended = [](double length, double count) {
+    return std::vector<HostTensor>{counting({2, 2}), f32({2, 1}, {8, 9}), i64({}, {length}),
+                                   i64({}, {count})};
+  };
+  const AppendAttrs attrs{1, 4};
+  expect_result(Op::Append, attrs, appended(2, 1), {2, 4}, {0, 1, 8, 0, 2, 3, 9, 0});
+  expect_result(Op::Append, attrs, appended(1, 1), {2, 4}, {0, 8, 0, 0, 2, 9, 0, 0});
+  expect_result(Op::Append, attrs, appended(0, 0), {2, 4}, {0, 0, 0, 0, 0, 0, 0, 0});
+  for (const auto& [length, count] : {std::pair<double, double>{3, 1}, {-1, 1}, {1, 2}, {1, -1}})
+    EXPECT_NE(error_of(Op::Append, attrs, appended(length, count)), "");
+}
+
 TEST(Indexed, TopKKeepsTheOrderOfEquals) {
   const HostTensor x = f32({2, 4}, {1, 4, 4, 2, 9, 7, 8, 7});
   const auto largest = evaluate(Op::TopK, TopKAttrs{1, 3, true, true}, {x});

@@ -140,6 +140,23 @@ TEST(NeededPart, FirstRowsAreAmongThoseThatCount) {
   }
 }
 
+// Of the old rows those that there are, of the new ones those that are taken.
+TEST(NeededPart, WhatIsAppended) {
+  Graph g;
+  const ValueId old = g.add_input({DType::f32, {6, 3}}, "old"),
+                fresh = g.add_input({DType::f32, {2, 3}}, "fresh");
+  const ValueId length = g.add_input({DType::i64, {}}, "length"),
+                count = g.add_input({DType::i64, {}}, "count");
+  const ValueId rows = g.add(Op::Relu, NoAttrs{}, {fresh});
+  const ValueId all = g.add(Op::Append, AppendAttrs{0, 8}, {old, rows, length, count});
+  g.set_outputs({all, g.add(Op::Add, NoAttrs{}, {length, count})}, {"all", "total"}, {{0, 0}});
+  g.set_open_dimensions({{"length", 0, 6, {{0, 0}}}, {"count", 1, 2, {{1, 0}}}});
+  verify(g, GraphForm::imported);
+  const auto parts = needed_parts(g, g.topological_order());
+  EXPECT_EQ(parts.at(old), (NeededPart{NeededExtent{length}, std::nullopt}));
+  EXPECT_EQ(parts.at(rows), (NeededPart{NeededExtent{count}, std::nullopt}));
+}
+
 // Rows that are scattered: those beyond the extent go to a row that is cut off.
 TEST(NeededPart, WhatIsScatteredNowhere) {
   for (const int64_t nowhere : {6, 2}) {

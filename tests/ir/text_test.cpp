@@ -118,6 +118,35 @@ TEST(Text, OpenDimensions) {
   EXPECT_THROW(verify(g, GraphForm::imported), Error);
 }
 
+TEST(Text, States) {
+  Graph g;
+  const ValueId past = g.add_input({DType::f32, {4, 2}}, "past"),
+                fresh = g.add_input({DType::f32, {1, 2}}, "fresh"), h = g.add_input({DType::f32, {3}}, "h"),
+                n = g.add_input({DType::i64, {}}, "n");
+  const ValueId one = g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {1}));
+  g.set_outputs({g.add(Op::Append, AppendAttrs{0, 5}, {past, fresh, n, one}), g.add(Op::Abs, NoAttrs{}, {h}),
+                 g.add(Op::Add, NoAttrs{}, {n, one})},
+                {"present", "next", "total"}, {{0, 0}});
+  g.set_open_dimensions({{"n", 0, 4, {{0, 0}}}});
+  const std::vector<StatePair> states = {{0, 0, 0}, {2, 1, -1}};
+  g.set_states(states);
+  verify(g, GraphForm::imported);
+  const Graph again = parse_graph(print(g));
+  EXPECT_EQ(print(again), print(g));
+  EXPECT_EQ(again.states(), states);
+  EXPECT_EQ(g.compact().states(), states);
+  for (const std::vector<StatePair>& wrong : std::vector<std::vector<StatePair>>{{{0, 0, 1}},
+                                                                                 {{1, 0, 0}},
+                                                                                 {{0, 0, -1}},
+                                                                                 {{0, 1, -1}},
+                                                                                 {{2, 1, -1}, {2, 1, -1}},
+                                                                                 {{2, 2, -1}},
+                                                                                 {{3, 1, -1}}}) {
+    g.set_states(wrong);
+    EXPECT_THROW(verify(g, GraphForm::imported), Error);
+  }
+}
+
 TEST(Text, OpenDimensionsThatFollowOthers) {
   Graph g;
   const ValueId x = g.add_input({DType::f32, {4, 9}}, "x"), n = g.add_input({DType::i64, {}}, "n"),

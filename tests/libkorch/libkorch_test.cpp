@@ -439,5 +439,46 @@ TEST_F(Libkorch, ShowsItsInterfaceAlone) {
   EXPECT_NE(std::system((needed + " > /dev/null").c_str()), 0);
 }
 
+TEST_F(Libkorch, StatesKeepWhatRunsLeave) {
+  ModelBuilder b;
+  b.input("past", {-1, 2}, 1, {"n", ""}).input("fresh", {1, 2}).output("negative").output("present");
+  onnx::proto::NodeProto& concat = b.node("Concat", {"past", "fresh"}, {"present"});
+  set_attribute(concat, "axis", int64_t{0});
+  b.node("Neg", {"present"}, {"negative"});
+  write_file(path("cache.onnx"), b.bytes());
+  options_.shapes = {{"n", {3}}};
+  options_.least_shapes = {{"n", {0}}};
+  compile(path("cache.onnx"), path("cache.so"), options_);
+  const Executable code(path("cache.so"));
+  ASSERT_EQ(code.model().state_count, 1u);
+  Instance instance(code);
+  State state(code), other(code);
+  for (int run = 0; run < 4; ++run) {
+    const float fresh[] = {static_cast<float>(run), 7};
+    float negative[8] = {};
+    const void* const inputs[] = {nullptr, fresh};
+    void* const outputs[] = {negative, nullptr};
+    instance.run(inputs, outputs, state);
+    EXPECT_EQ(state.length(), run + 1);
+    for (int row = 0; row <= run; ++row) EXPECT_EQ(negative[2 * row], -row);
+    if (run == 1) other.copy_from(state);
+    if (run < 3) continue;
+    EXPECT_THROW(instance.run(inputs, outputs, state), RunFailure);  // it is full
+    state.rewind(1);
+    instance.run(inputs, outputs, state);
+    EXPECT_EQ(negative[2], -3);
+    instance.run(inputs, outputs, other);
+    EXPECT_EQ(negative[2], -1);
+    EXPECT_EQ(other.length(), 3);
+    state.reset();
+    EXPECT_EQ(state.length(), 0);
+    EXPECT_THROW(state.rewind(1), RunFailure);
+  }
+  options_.shapes = options_.least_shapes = {};
+  compile(path("m.onnx"), path("m.so"), options_);
+  const Executable plain(path("m.so"));
+  EXPECT_THROW(State{plain}, RunFailure);
+}
+
 }  // namespace
 }  // namespace korch

@@ -113,6 +113,15 @@ std::vector<Case> other_cases() {
        [](Graph& g, const auto& in) {
          return g.node(g.add_node(Op::TopK, TopKAttrs{1, 3, false, true}, in)).outputs;
        }},
+      {"Append",
+       {{kF32, {2, 5, 3}}, {kF32, {2, 3, 3}}},
+       [](Graph& g, const auto& in) {
+         const auto number = [&](int64_t n) {
+           return g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {n}));
+         };
+         return std::vector<ValueId>{
+             g.add(Op::Append, AppendAttrs{1, 9}, {in[0], in[1], number(4), number(2)})};
+       }},
       {"Indexed",
        {{kF32, {4, 5}}},
        [](Graph& g, const auto& in) {

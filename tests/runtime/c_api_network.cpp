@@ -88,19 +88,21 @@ extern "C" {
 korch::rt::Network c_api_network;
 extern const korch::rt::Model korch_model __attribute__((alias("c_api_network")));
 extern const korch_model_info korch_info = {KORCH_API_VERSION,
-                                     "x86-64",
-                                     2,
-                                     1,
-                                     1,
-                                     korch::rt::kInputs,
-                                     korch::rt::kOutputs,
-                                     korch::rt::kStepCount,
-                                     korch::rt::kStepNames,
-                                     2 * korch::rt::kBytes,
-                                     0,
-                                     0,
-                                     0,
-                                     nullptr,
-                                     nullptr};
+                                            "x86-64",
+                                            2,
+                                            1,
+                                            1,
+                                            korch::rt::kInputs,
+                                            korch::rt::kOutputs,
+                                            korch::rt::kStepCount,
+                                            korch::rt::kStepNames,
+                                            2 * korch::rt::kBytes,
+                                            0,
+                                            0,
+                                            0,
+                                            nullptr,
+                                            nullptr,
+                                            0,
+                                            nullptr};
 }
 const korch::rt::CheckRecord korch_check_record = korch::rt::record_of_nothing();

@@ -199,6 +199,29 @@ class Pool {
   korch_pool* pool_ = nullptr;
 };
 
+// What a run leaves for the next one: korch_state. Calls throw RunFailure; KORCH_BUSY while a run has it.
+class State {
+ public:
+  explicit State(Executable code) : code_(std::move(code)) {
+    code_.require_version(8, "a state");
+    code_.require(code_.functions().state_create(&state_));
+  }
+  ~State() { code_.functions().state_free(state_); }  // outside of a run
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void reset() { code_.require(code_.functions().state_reset(state_)); }
+  void rewind(int64_t length) { code_.require(code_.functions().state_rewind(state_, length)); }
+  void copy_from(State& other) { code_.require(code_.functions().state_copy(state_, other.state_)); }
+  int64_t length() const { return code_.functions().state_length(state_); }
+  // For korch_run_options::state.
+  korch_state* get() const { return state_; }
+
+ private:
+  Executable code_;
+  korch_state* state_ = nullptr;
+};
+
 // One caller at a time; several instances of an executable share its code and weights.
 class Instance {
  public:
@@ -226,6 +249,15 @@ class Instance {
   void run(const void* const* inputs, void* const* outputs, const korch_run_options& options) {
     code_.require_version(3, "a run with options");
     check(code_.functions().run_with(instance_, inputs, outputs, &options));
+  }
+  // With a state in the places of its inputs and outputs; `input_dims`: korch_run_options.
+  void run(const void* const* inputs, void* const* outputs, const State& state,
+           const int64_t* const* input_dims = nullptr) {
+    korch_run_options options{};
+    options.struct_size = sizeof options;
+    options.input_dims = input_dims;
+    options.state = state.get();
+    run(inputs, outputs, options);
   }
   const korch_model_info& model() const { return code_.model(); }
   // For what Executable::functions() offers beyond this class.

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* The functions of one executable, as korch/korch.h declares them. Those of version 3 are null where
- * model->api_version is less. */
+/* The functions of one executable, as korch/korch.h declares them. Those of version 3, and of states
+ * (8), are null where model->api_version is less. */
 typedef struct korch_executable {
   uint64_t struct_size; /* sizeof(korch_executable), set by the caller of korch_load */
   void* library;        /* of dlopen */
@@ -28,6 +28,12 @@ typedef struct korch_executable {
   const char* (*last_error)(const korch_instance* instance);
   const char* (*status_text)(korch_status status);
   void (*free)(korch_instance* instance);
+  korch_status (*state_create)(korch_state** state);
+  korch_status (*state_reset)(korch_state* state);
+  korch_status (*state_copy)(korch_state* to, korch_state* from);
+  korch_status (*state_rewind)(korch_state* state, int64_t length);
+  int64_t (*state_length)(const korch_state* state);
+  korch_status (*state_free)(korch_state* state);
 } korch_executable;
 
 /* Fills `executable`. Every byte of the file is compared with the checksums in it before it is loaded; but

@@ -17,6 +17,7 @@ const std::vector<FamilyWords>& family_words() {
       {"recurrence", "all steps of one direction of an LSTM, GRU or RNN",
        "whether workers share each step (1) or one does all; steps of a round; vectors and rows of a tile"},
       {"loop_end", "an end of a loop: carries tensors from one iteration to the next", ""},
+      {"append", "new rows behind those that a state holds", ""},
       {"conv_direct", "a convolution as products over pixels; tiles of results stay in registers",
        kTileNumbers},
       {"conv_pixels", "a convolution to few channels, with vectors along neighbouring pixels", kTileNumbers},

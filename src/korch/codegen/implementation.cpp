@@ -11,6 +11,7 @@
 #include "korch/codegen/linear/linear_families.h"
 #include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/loop_family.h"
+#include "korch/codegen/opaque/append.h"
 #include "korch/codegen/opaque/loop_end.h"
 #include "korch/codegen/opaque/opaque_family.h"
 #include "korch/codegen/opaque/recurrence.h"
@@ -43,6 +44,7 @@ const std::vector<Family>& families() {
       {{"opaque"}, list_opaque, build_opaque},
       {{"recurrence"}, list_recurrence, build_recurrence},
       {{"loop_end"}, list_loop_end, generate_loop_end},
+      {{"append"}, list_append, generate_append},
       {{"conv_direct", "conv_pixels"},
        list_conv_direct,
        build_conv_direct,

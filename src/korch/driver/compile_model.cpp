@@ -13,6 +13,7 @@
 #include "korch/driver/compile_part.h"
 #include "korch/driver/fleet_of.h"
 #include "korch/driver/merged_plan.h"
+#include "korch/driver/plan_states.h"
 #include "korch/driver/planning_speeds.h"
 #include "korch/driver/variant_budget.h"
 #include "korch/onnx/import.h"
@@ -27,10 +28,20 @@ namespace {
 constexpr double kLargest = 1.8;       // times the first plan's bytes: tables and the plan's text make it 2
 constexpr int64_t kSmall = 4LL << 20;  // bytes beside those, of however small a network
 
-// `derived`: of the model with these shapes, once it is known.
+// A GPU's runs keep nothing.
+StateOptions states_of(const CompileOptions& options) {
+  if (!device_of(options).is_gpu()) return {options.states, options.find_states, {}};
+  if (!options.states.empty())
+    throw Error(ErrorKind::unsupported, "states (--state) are kept by executables for CPUs alone");
+  return {{}, false, {}};
+}
+
+// `derived`: of the model with these shapes, once it is known. `whole`: the plan for the largest extents,
+// whose states the others have.
 ImportNetwork import_of(const std::string& model, const CompileOptions& options,
                         const std::shared_ptr<std::optional<DerivedDimensions>>& derived,
-                        std::map<std::string, int64_t> bounds) {
+                        std::map<std::string, int64_t> bounds, const Plan* whole = nullptr) {
+  const StateOptions states = whole == nullptr ? states_of(options) : states_of(*whole);
   return [=](FileRoles& files, std::vector<std::string>& warnings) {
     files.reads("the model", model);
     ImportOptions import_options;
@@ -38,6 +49,7 @@ ImportNetwork import_of(const std::string& model, const CompileOptions& options,
     import_options.least_shapes = options.least_shapes;
     import_options.bounds = bounds;
     import_options.value_bounds = options.value_bounds;
+    import_options.states = states;
     import_options.seed = options.seed;
     import_options.on_external_file = [&](const std::string& path) {
       files.reads("the model's external data", path);
@@ -168,9 +180,8 @@ CompileResult compile_plans(const std::string& model, const std::string& output,
     part_options.variants.least = plan_leasts(bounds[i], bounds, dimensions);
     BuiltPlan part;
     try {
-      add_work(compile_part(name, part_options, import_of(model, options, derived, bounds[i]), output, &part,
-                            fleet),
-               &result);
+      const ImportNetwork network = import_of(model, options, derived, bounds[i], &parts[0].plan);
+      add_work(compile_part(name, part_options, network, output, &part, fleet), &result);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together
       left_out.push_back(

@@ -17,9 +17,10 @@ namespace korch {
 namespace {
 
 // The families as numbers; the place of a new one is the end.
-constexpr std::array<std::string_view, 14> kFamilies = {
-    "reorder", "loop",      "depthwise",      "conv_direct", "conv_pixels", "conv_winograd", "winograd_part",
-    "matmul",  "attention", "linear_generic", "opaque",      "recurrence",  "loop_end",      "staged"};
+constexpr std::array<std::string_view, 15> kFamilies = {
+    "reorder",       "loop",          "depthwise", "conv_direct", "conv_pixels",
+    "conv_winograd", "winograd_part", "matmul",    "attention",   "linear_generic",
+    "opaque",        "recurrence",    "loop_end",  "staged",      "append"};
 
 double elements(const TensorType& type) {
   return static_cast<double>(type.elements());

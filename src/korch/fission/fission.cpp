@@ -74,6 +74,7 @@ Graph apply_fission_rules(const Graph& imported) {
   if (!refusals.empty()) throw Error(ErrorKind::unsupported, refusals);
   result.set_outputs(mapped(map, imported.outputs()), imported.output_names(), imported.extents());
   result.set_open_dimensions(imported.open_dimensions());
+  result.set_states(imported.states());
   result.remove_dead_nodes();
   return result;
 }

@@ -138,6 +138,15 @@ std::string interface_text(const Plan& plan) {
                             plan.outputs[i].type.shape[static_cast<size_t>(extent.axis)]);
     text += "\n";
   }
+  for (const StatePair& state : plan.states) {
+    const PlanIo& output = plan.outputs[static_cast<size_t>(state.output)];
+    text +=
+        fmt::format("state  {} is {} of the run before, {}\n",
+                    plan.inputs[static_cast<size_t>(state.input)].name, output.name,
+                    state.axis < 0 ? "all of it made anew"
+                                   : fmt::format("in place: rows along axis {} are appended, {} bytes in all",
+                                                 state.axis, output.type.bytes()));
+  }
   return text;
 }
 

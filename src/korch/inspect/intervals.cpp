@@ -103,6 +103,7 @@ std::optional<Interval> of_reduction(const Graph& graph, const Node& node,
     return a;
   if (node.op == Op::Trilu) return hull(a, {0, 0});
   if (node.op == Op::ScatterElements || node.op == Op::ScatterND) return hull(a, operands[2]);
+  if (node.op == Op::Append) return hull(hull(a, operands[1]), {0, 0});
   if (node.op == Op::CumSum) {
     const auto terms = static_cast<double>(shape[std::get<ScanAttrs>(node.attrs).axis]);
     return times(hull(a, {0, 0}), {0, terms});

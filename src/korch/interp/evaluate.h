@@ -96,6 +96,7 @@ Results evaluate_gather_elements(const Evaluation&);
 Results evaluate_gather_nd(const Evaluation&);
 Results evaluate_scatter_elements(const Evaluation&);
 Results evaluate_scatter_nd(const Evaluation&);
+Results evaluate_append(const Evaluation&);
 Results evaluate_top_k(const Evaluation&);
 Results evaluate_non_max_suppression(const Evaluation&);
 Results evaluate_one_hot(const Evaluation&);

@@ -159,6 +159,25 @@ Results evaluate_scatter_nd(const Evaluation& e) {
   return {out};
 }
 
+Results evaluate_append(const Evaluation& e) {
+  const AppendAttrs& attrs = e.attrs<AppendAttrs>();
+  const HostTensor &old = e.inputs[0], &rows = e.inputs[1];
+  HostTensor out(TensorType{old.dtype(), e.output_shape()});  // zeros
+  const AxisView from = around_axis(old.shape(), attrs.axis), more = around_axis(rows.shape(), attrs.axis),
+                 to = around_axis(out.shape(), attrs.axis);
+  const int64_t length = element_as_int(e.inputs[2], 0), count = element_as_int(e.inputs[3], 0);
+  checked_index(length, from.extent + 1);
+  checked_index(count, more.extent + 1);
+  if (length < 0 || count < 0) throw Error(ErrorKind::invalid, "a number of rows is less than 0");
+  for (int64_t o = 0; o < to.outer; ++o) {
+    copy_element(old, o * from.extent * from.inner, out, o * to.extent * to.inner, length * to.inner);
+    copy_element(rows, o * more.extent * more.inner, out, (o * to.extent + length) * to.inner,
+                 count * to.inner);
+    e.stop.after((length + count) * to.inner);
+  }
+  return {out};
+}
+
 Results evaluate_top_k(const Evaluation& e) {
   const auto& attrs = e.attrs<TopKAttrs>();
   const HostTensor& input = e.inputs[0];

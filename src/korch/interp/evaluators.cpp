@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {Op::Recurrence, evaluate_recurrence},
     {Op::LoopBegin, evaluate_loop_begin},
     {Op::LoopEnd, evaluate_loop_end},
+    {Op::Append, evaluate_append},
     {Op::GatherElements, evaluate_gather_elements},
     {Op::GatherND, evaluate_gather_nd},
     {Op::ScatterElements, evaluate_scatter_elements},

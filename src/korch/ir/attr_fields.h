@@ -86,6 +86,9 @@ void visit_fields(OneHotAttrs& a, auto&& visit) {
 void visit_fields(LoopAttrs& a, auto&& visit) {
   visit("number", a.number), visit("carried", a.carried);
 }
+void visit_fields(AppendAttrs& a, auto&& visit) {
+  visit("axis", a.axis), visit("capacity", a.capacity);
+}
 void visit_fields(RecurrenceAttrs& a, auto&& visit) {
   visit("cell", a.cell), visit("activations", a.activations), visit("alphas", a.alphas),
       visit("betas", a.betas), visit("reverse", a.reverse), visit("clip", a.clip),

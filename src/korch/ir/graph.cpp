@@ -227,6 +227,7 @@ Graph Graph::compact() const {
   result.output_names_ = output_names_;
   result.extents_ = extents_;
   result.open_dimensions_ = open_dimensions_;
+  result.states_ = states_;
   return result;
 }
 

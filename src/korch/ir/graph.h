@@ -9,6 +9,7 @@
 
 #include "korch/ir/op.h"
 #include "korch/tensor/open_dimension.h"
+#include "korch/tensor/state.h"
 
 namespace korch {
 
@@ -53,6 +54,7 @@ class Graph {
   void set_open_dimensions(std::vector<OpenDimension> dimensions) {
     open_dimensions_ = std::move(dimensions);
   }
+  void set_states(std::vector<StatePair> states) { states_ = std::move(states); }
   void set_input_order(std::vector<ValueId> inputs);  // the same ones
   void kill_node(NodeId id);                          // outputs keep their Value without this producer
   void replace_uses(ValueId from, ValueId to);        // in nodes and graph outputs
@@ -68,6 +70,7 @@ class Graph {
   ValueId extent_input(size_t dimension) const {  // of an open one
     return inputs_[inputs_.size() - open_dimensions_.size() + dimension];
   }
+  const std::vector<StatePair>& states() const { return states_; }
   size_t node_count() const { return nodes_.size(); }  // dead ones included
   size_t value_count() const { return values_.size(); }
   const Node& node(NodeId id) const { return nodes_[id]; }
@@ -96,6 +99,7 @@ class Graph {
   std::vector<std::string> output_names_;
   std::vector<OutputExtent> extents_;
   std::vector<OpenDimension> open_dimensions_;
+  std::vector<StatePair> states_;
 };
 
 std::vector<TensorType> input_types(const Graph& graph, const Node& node);

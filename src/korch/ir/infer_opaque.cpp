@@ -135,6 +135,24 @@ Types recurrence(const InferArgs& args) {
   return {{args.inputs[0].dtype, {steps, batch, hidden}}, {args.inputs[0].dtype, state}};
 }
 
+Types append_types(const InferArgs& args) {
+  const auto& attrs = args.get<AppendAttrs>();
+  require_axis(args, attrs.axis, args.rank(0));
+  Shape shape = args.shape(0);
+  infer_require(args, args.rank(1) == args.rank(0), "the new rows need the rank of the old ones");
+  const auto axis = static_cast<size_t>(attrs.axis);
+  const int64_t rows = args.shape(1)[axis];
+  for (size_t i = 0; i < shape.size(); ++i)
+    infer_require(args, i == axis || shape[i] == args.shape(1)[i], "extents differ off the axis");
+  infer_require(args, args.inputs[0].dtype == args.inputs[1].dtype, "rows of one element type");
+  for (const size_t count : {2, 3})
+    infer_require(args, args.inputs[count] == TensorType{DType::i64, {}}, "numbers of rows are i64[]");
+  if (attrs.capacity < shape[axis] + rows)
+    infer_fail(args, fmt::format("a capacity of {} is less than {} + {}", attrs.capacity, shape[axis], rows));
+  shape[axis] = attrs.capacity;
+  return {{args.inputs[0].dtype, shape}};
+}
+
 void require_loop_scalars(const InferArgs& args, size_t count, size_t condition) {
   infer_require(args, args.inputs[count] == TensorType{DType::i64, {}}, "the number of steps is i64[]");
   infer_require(args, args.inputs[condition] == TensorType{DType::bool_, {}}, "the condition is bool[]");
@@ -182,6 +200,7 @@ std::vector<TensorType> infer_opaque(const InferArgs& args) {
       {Op::Recurrence, recurrence},
       {Op::LoopBegin, loop_begin},
       {Op::LoopEnd, loop_end},
+      {Op::Append, append_types},
   };
   const auto rule = rules.find(args.op);
   KORCH_ASSERT(rule != rules.end(), std::string("no shape rule for ") + name(args.op));

@@ -141,6 +141,7 @@ class Backwards {
   NeededPart of_input(const Node& node, const IndexMaps& maps, size_t i, const NeededPart& out) const {
     if (node.op == Op::Attention) return attention(node, i, out);
     if (node.op == Op::ScatterElements) return scattered(node, i, out);
+    if (node.op == Op::Append) return appended(node, i, out);
     if (std::holds_alternative<WinogradAttrs>(node.attrs)) return winograd(node, i, out);
     // Kernels check all indices that a slice reads.
     if (info(node.op).category == Category::opaque || (node.op == Op::Gather && i == 1))
@@ -224,6 +225,17 @@ class Backwards {
     if (nowhere == nullptr || nowhere->elements() != 1 || !rows || rows->extent != kNoId) return part;
     if (element_as_int(*nowhere, 0) * rows->by >= rows->plus)
       cut_by(where.inputs[0], shape(node.inputs[2]), part);
+    return part;
+  }
+
+  // As many rows of each as the result has.
+  NeededPart appended(const Node& node, size_t i, const NeededPart& out) const {
+    if (i > 1) return all(node.inputs[i]);
+    NeededPart part = out;
+    const ValueId rows = node.inputs[i + 2];
+    const HostTensor* known = graph_.constant(rows);
+    part[static_cast<size_t>(std::get<AppendAttrs>(node.attrs).axis)] =
+        known != nullptr ? constant(element_as_int(*known, 0)) : resolved(graph_, {rows});
     return part;
   }
 

@@ -173,11 +173,18 @@ struct LoopAttrs {
   bool operator==(const LoopAttrs&) const = default;
 };
 
+// Rows of a tensor behind the first ones of another (ir/append.h).
+struct AppendAttrs {
+  int64_t axis = 0;
+  int64_t capacity = 1;  // the result's extent there
+  bool operator==(const AppendAttrs&) const = default;
+};
+
 using Attrs =
     std::variant<NoAttrs, ConstantAttrs, ScalarAttrs, CastAttrs, ReduceAttrs, ArgReduceAttrs, ScanAttrs,
                  AxisAttrs, PermAttrs, ShapeAttrs, SliceAttrs, PadAttrs, MatMulAttrs, NarrowAttrs, ConvAttrs,
                  PoolAttrs, NormAttrs, GemmAttrs, EinsumAttrs, LrnAttrs, ResizeAttrs, TopKAttrs, OneHotAttrs,
-                 SuppressionAttrs, WinogradAttrs, RecurrenceAttrs, LoopAttrs>;
+                 SuppressionAttrs, WinogradAttrs, RecurrenceAttrs, LoopAttrs, AppendAttrs>;
 
 // A linear operation may be three primitives: the data transformed, the product of that with the weights, and
 // the result transformed back out of the products.
@@ -308,6 +315,7 @@ struct Fusing {
   X(Recurrence, opaque, 3, 6, 2, RecurrenceAttrs) /* ir/recurrence.h */                                   \
   X(LoopBegin, opaque, 2, -1, -1, LoopAttrs)      /* ir/loops.h */                                        \
   X(LoopEnd, opaque, 3, -1, -1, LoopAttrs)                                                                \
+  X(Append, opaque, 4, 4, 1, AppendAttrs) /* ir/append.h */                                               \
   /* composite */                                                                                         \
   X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                               \
   X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                            \

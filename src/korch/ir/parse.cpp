@@ -64,6 +64,7 @@ class Parser : TextCursor {
     if (!at_end()) fail("text after the graph");
     graph_.set_outputs(outputs_, output_names_, extents_);
     graph_.set_open_dimensions(open_);
+    graph_.set_states(states_);
     return std::move(graph_);
   }
 
@@ -296,6 +297,11 @@ class Parser : TextCursor {
       } else if (!extents_.empty()) {
         fail("extents are the last outputs");
       }
+      if (accept("state ")) {
+        const int64_t input = integer(word()), axis = integer(word());
+        states_.push_back(
+            {static_cast<int>(input), static_cast<int>(outputs_.size()) - 1, static_cast<int>(axis)});
+      }
     } else {
       node();
     }
@@ -373,6 +379,7 @@ class Parser : TextCursor {
   std::vector<std::string> output_names_;
   std::vector<OutputExtent> extents_;
   std::vector<OpenDimension> open_;
+  std::vector<StatePair> states_;
 };
 
 }  // namespace

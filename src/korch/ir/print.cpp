@@ -190,6 +190,8 @@ std::string print(const Graph& graph) {
     if (i >= tensors)
       text += fmt::format(" extent {} {}", graph.extents()[i - tensors].output,
                           graph.extents()[i - tensors].axis);
+    for (const StatePair& state : graph.states())
+      if (state.output == static_cast<int>(i)) text += fmt::format(" state {} {}", state.input, state.axis);
     text += "\n";
   }
   return text + "}\n";

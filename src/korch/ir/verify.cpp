@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "korch/ir/append.h"
 #include "korch/ir/loops.h"
 #include "korch/ir/text.h"
 
@@ -106,6 +108,36 @@ void verify_open_dimensions(const Graph& graph) {
   }
 }
 
+void verify_states(const Graph& graph) {
+  const size_t inputs = graph.inputs().size() - graph.open_dimensions().size(),
+               outputs = graph.outputs().size() - graph.extents().size();
+  std::set<int> read, made;
+  const std::vector<Appended> appended = appended_inputs(graph);
+  for (const StatePair& state : graph.states()) {
+    const auto require = [&](bool condition, const char* what) {
+      if (!condition)
+        throw Error(ErrorKind::internal, fmt::format("verifier: state of input {} and output {}: {}",
+                                                     state.input, state.output, what));
+    };
+    require(state.input >= 0 && static_cast<size_t>(state.input) < inputs && state.output >= 0 &&
+                static_cast<size_t>(state.output) < outputs,
+            "there are none such");
+    require(read.insert(state.input).second && made.insert(state.output).second, "they are of two states");
+    if (state.axis < 0) {
+      require(graph.value(graph.inputs()[static_cast<size_t>(state.input)]).type ==
+                  graph.value(graph.outputs()[static_cast<size_t>(state.output)]).type,
+              "they have different types");
+      continue;
+    }
+    const auto append = std::find_if(appended.begin(), appended.end(), [&](const Appended& a) {
+      return a.input == state.input && a.output == state.output;
+    });
+    require(
+        append != appended.end() && std::get<AppendAttrs>(graph.node(append->node).attrs).axis == state.axis,
+        "the output does not append to the input");
+  }
+}
+
 }  // namespace
 
 void verify(const Graph& graph, GraphForm form) {
@@ -120,6 +152,7 @@ void verify(const Graph& graph, GraphForm form) {
   }
   verify_extents(graph);
   verify_open_dimensions(graph);
+  verify_states(graph);
   graph.topological_order();
   const std::string fault = Loops(graph).fault();
   if (!fault.empty()) throw Error(ErrorKind::internal, "verifier: " + fault);

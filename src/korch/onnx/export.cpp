@@ -147,6 +147,7 @@ class Exporter {
         {Op::GatherND, &Exporter::add_gather_nd},
         {Op::CumSum, &Exporter::add_cum_sum},
         {Op::TopK, &Exporter::add_top_k},
+        {Op::Append, &Exporter::add_append},
     };
     if (node.op == Op::Attention || std::holds_alternative<WinogradAttrs>(node.attrs))
       throw Error(
@@ -398,6 +399,26 @@ class Exporter {
     set_attribute(out, "axis", top.axis);
     set_attribute(out, "largest", int64_t{top.largest});
     set_attribute(out, "sorted", int64_t{top.sorted});
+  }
+
+  // Rows of both and zeros behind them, as many as are sure to suffice, then cut.
+  void add_append(const Node& node) {
+    const AppendAttrs& append = std::get<AppendAttrs>(node.attrs);
+    const TensorType& type = graph_.value(node.outputs[0]).type;
+    const HostTensor zero = converted(HostTensor::of<double>(DType::f64, {}, {0}), type.dtype);
+    const std::string axis = ints({append.axis}, "axis"), begin = ints({0}, "begin"), one = ints({1}, "one"),
+                      zeros = unique("zeros"), all = unique("all");
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < 2; ++i) {
+      const std::string rows = unique("rows"), part = unique("part");
+      add("Reshape", {input(node, i + 2), one}, {rows});
+      add("Slice", {input(node, i), begin, rows, axis}, {part});
+      parts.push_back(part);
+    }
+    add("Expand", {tensor(zero, "zero"), ints(type.shape, "shape")}, {zeros});
+    parts.push_back(zeros);
+    set_attribute(add("Concat", parts, {all}), "axis", append.axis);
+    add(node, "Slice", {all, begin, ints({append.capacity}, "capacity"), axis});
   }
 
   // Nodes. Outputs default to those of the Node.

@@ -104,7 +104,9 @@ bool GraphBuilder::may_work(double work) {
 
 std::vector<Operand> GraphBuilder::emit(Op op, Attrs attrs, const std::vector<Operand>& inputs,
                                         const std::string& origin) {
-  if (std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
+  // A state grows in plans for one length of it, too.
+  const bool grows = op == Op::Concat && !inputs.empty() && capacity_of(inputs[0]).value_or(0) > 0;
+  if (grows || std::any_of(inputs.begin(), inputs.end(), is_bounded)) {
     const std::vector<Operand> operands = with_equal_bounds(*this, op, attrs, inputs, origin);
     const InputTypes bounds(operands);
     if (info(op).category !=

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ struct OperandState {
   // For a constant made of narrow weights (narrow.h): these. For one of floats in fewer bits: it as float32.
   std::shared_ptr<const NarrowMatrix> narrow;
   std::shared_ptr<OperandState> float32;
+
+  // Where an input grew: all of it, of which this is the beginning that a run may have.
+  std::shared_ptr<OperandState> appended;
 
   // For a constant: bytes that the file holds or folding has counted. A constant folded from it takes them
   // over.
@@ -138,6 +142,12 @@ class GraphBuilder {
     floats_.emplace_back(operand, narrow_bytes);
   }
   const std::vector<std::pair<Operand, int64_t>>& floats() const { return floats_; }
+  // What is joined behind this input is appended to it in place (ir/append.h), up to this capacity at least.
+  void let_grow(const Operand& input, int64_t capacity) { capacities_[input->id] = capacity; }
+  std::optional<int64_t> capacity_of(const Operand& operand) const {
+    const auto found = capacities_.find(operand->id);
+    return found == capacities_.end() || bodies_ > 0 ? std::nullopt : std::optional(found->second);
+  }
   void warn(const std::string& text) { warnings_.push_back(text); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // While one lives, emitted operators belong to a body or a branch, which a run may leave out.
@@ -174,7 +184,8 @@ class GraphBuilder {
   std::vector<std::string> warnings_;
   Widened widened_;
   std::vector<std::pair<Operand, int64_t>> floats_;
-  int bodies_ = 0;  // that are being imported
+  std::map<ValueId, int64_t> capacities_;  // of inputs that grow
+  int bodies_ = 0;                         // that are being imported
   int64_t loops_ = 0;
   int64_t growth_bytes_ = 0;  // what folding has added so far
   int64_t small_bytes_ = 0;   // and beside it, of what is always folded

@@ -22,6 +22,7 @@
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/model_index.h"
 #include "korch/onnx/rules.h"
+#include "korch/onnx/states.h"
 #include "korch/onnx/tensor_data.h"
 #include "korch/onnx/widened.h"
 
@@ -75,6 +76,7 @@ class Importer {
     builder_.graph().remove_dead_nodes();  // rules make every output
     if (const std::string note = widened_weights_note(builder_, builder_.graph()); !note.empty()) warn(note);
     Graph result = builder_.graph().compact();
+    result.set_states(find_states(result, options_.states, recurrent_states(model_.graph())));
     verify(result, GraphForm::imported);
     require_operators_fit_memory(result);
     return result;
@@ -189,6 +191,12 @@ class Importer {
                  "a graph input");
     }
     shapes.require_known();
+    for (const std::string& name : growing_inputs(model_.graph(), options_.states)) {
+      const Operand& input = scope_->operands.at(name);
+      const auto capacity = options_.states.capacities.find(printable(name));
+      if (input != nullptr && input->id != kNoId)
+        builder_.let_grow(input, capacity == options_.states.capacities.end() ? 0 : capacity->second);
+    }
     add_extents(shapes.open_dimensions(), operands);
   }
 
@@ -401,9 +409,10 @@ class Importer {
         throw Error(ErrorKind::unsupported, fmt::format("graph output {} has a type korch does not know",
                                                         quoted_name(output.name())));
       check_declared(output, operand);
-      values.push_back(builder_.value(operand));
       names.push_back(printable(output.name()));
-      outputs.push_back(operand);
+      if (operand->appended != nullptr) builder_.name(operand->appended, names.back());
+      outputs.push_back(operand->appended != nullptr ? operand->appended : operand);
+      values.push_back(builder_.value(outputs.back()));
     }
     std::vector<OutputExtent> extents;
     for (size_t i = 0; i < outputs.size(); ++i)

@@ -39,6 +39,15 @@ struct DerivedDimension {
 // By name; a dimension without one is called `input:axis`.
 using DerivedDimensions = std::map<std::string, DerivedDimension>;
 
+// Inputs that outputs of the run before are for (Graph::states).
+struct StateOptions {
+  std::vector<std::pair<std::string, std::string>> pairs = {};  // of an input and an output, by their names
+  // Those too to which an output appends along an open axis, and the states of recurrent layers.
+  bool find = true;
+  // By their inputs: how long states become that grow, where others than the bounds tell.
+  std::map<std::string, int64_t> capacities = {};
+};
+
 struct ImportOptions {
   // Shapes that the file leaves open: of a graph input, by its name; or by the name of a symbolic dimension,
   // which several inputs may have, a shape of one extent.
@@ -54,6 +63,7 @@ struct ImportOptions {
   // The most that values of the model may be, by their names: integers of rank 0 or 1 that become extents. A
   // run in which one is larger, or less than 0, ends with an error.
   std::map<std::string, int64_t> value_bounds = {};
+  StateOptions states = {};
   // Limits of folding: bytes added to a model in all, and work (interp/work.h).
   int64_t max_folding_growth_bytes = int64_t{256} << 20;
   double max_folding_work = kMaxFoldingWork;

@@ -169,6 +169,7 @@ Range Ranges::computed(const Node& node, Element element, int depth) {
     return joined(input(0), {fill, fill});
   }
   if (node.op == Op::ScatterElements || node.op == Op::ScatterND) return joined(input(0), input(2));
+  if (node.op == Op::Append) return joined(joined(input(0), input(1)), {0, 0});
   if (node.op == Op::ReduceMax || node.op == Op::ReduceMin) {
     const int64_t elements = graph_.value(node.inputs[0]).type.elements();
     if (value.type.elements() != 1 || elements > kMostCompared) return input(0);

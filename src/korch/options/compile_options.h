@@ -54,11 +54,13 @@ struct VariantOptions {
 
 struct CompileOptions {
   std::string target = "native";
-  std::string device;                                 // file of the one to plan for; empty: `target`
-  int threads = 0;                                    // 0: all cores this process may use
-  std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
-  std::map<std::string, int64_t> value_bounds;        // --bound NAME=N, likewise
-  uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
+  std::string device;                                       // file of the one to plan for; empty: `target`
+  int threads = 0;                                          // 0: all cores this process may use
+  std::map<std::string, Shape> shapes, least_shapes;        // --shape NAME=... (onnx/import.h)
+  std::map<std::string, int64_t> value_bounds;              // --bound NAME=N, likewise
+  std::vector<std::pair<std::string, std::string>> states;  // --state INPUT=OUTPUT (onnx/import.h)
+  bool find_states = true;                                  // not --state none
+  uint64_t seed = 0;                                        // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
   uint64_t random_seed = 0;  // of Strategy::random

@@ -88,6 +88,17 @@ std::string wanted(const OptionRow& row) {
   __builtin_unreachable();
 }
 
+bool read_state(const std::string& text, CompileOptions& options) {
+  if (text == "none") {
+    options.find_states = false;
+    return true;
+  }
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return false;
+  options.states.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  return true;
+}
+
 // A row and where its value goes; `set` is false of a value that it does not take.
 struct Slot {
   OptionRow row;
@@ -176,6 +187,11 @@ Slots::Slots(UserOptions& options) {
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   for_experts();
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
+  add("state", kCompiling, OptionKind::texts, "",
+      "INPUT=OUTPUT: the input takes what the output gave in the run before, and both are one buffer where "
+      "the output appends to the input, as caches of decoders do; such pairs, and those of recurrent layers, "
+      "are found without it (repeatable; none: find none)",
+      [&o](const std::string& text) { return read_state(text, o); });
   word("variants", kCompiling, o.variants.which, kWhichVariants,
        "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
        "choice), "

@@ -85,6 +85,17 @@ LoadedCode::LoadedCode(ExecutableInfo executable) : info(std::move(executable)),
   }
   if (model->api_version >= 6) look_up("korch_threads", &threads);
   if (model->api_version >= 7) look_up("korch_wait", &wait);
+  if (model->api_version >= 8) {
+    look_up("korch_state_create", &state_create);
+    look_up("korch_state_reset", &state_reset);
+    look_up("korch_state_copy", &state_copy);
+    look_up("korch_state_rewind", &state_rewind);
+    look_up("korch_state_length", &state_length);
+    look_up("korch_state_free", &state_free);
+    for (uint32_t s = 0; s < model->state_count; ++s)
+      states.push_back({static_cast<int>(model->states[s].input), static_cast<int>(model->states[s].output),
+                        model->states[s].axis});
+  }
   look_up("korch_output_dims", &output_dims);
   look_up("korch_last_error", &last_error);
   look_up("korch_status_text", &status_text);
@@ -261,9 +272,10 @@ void LoadedExecutable::run_checked(const std::vector<HostTensor>& inputs, std::v
 }
 
 void LoadedExecutable::run_on(const void* const* inputs, void* const* outputs, double* step_us,
-                              const int64_t* const* input_dims) {
+                              const int64_t* const* input_dims, korch_state* state) {
   korch_run_options options{};
   options.step_us = step_us;
+  options.state = state;
   options.input_dims = input_dims;
   run_raw(inputs, outputs, options);
 }
@@ -292,8 +304,11 @@ void LoadedExecutable::run_on_gpu(const void* const* inputs, void* const* output
 
 void LoadedExecutable::fail(korch_status status) const {
   const std::string detail = code_->last_error(instance_);
-  const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty();
-  throw Error(wrong_dims ? ErrorKind::invalid : kind_of(status),
+  const bool wrong_dims = status == KORCH_INVALID_ARGUMENT && !detail.empty(),
+             state_is_taken = status == KORCH_BUSY && !detail.empty();
+  throw Error(wrong_dims       ? ErrorKind::invalid
+              : state_is_taken ? ErrorKind::usage
+                               : kind_of(status),
               fmt::format("running '{}' failed: {}", info().path,
                           detail.empty() ? code_->status_text(status) : detail));
 }

@@ -29,16 +29,45 @@ struct LoadedCode {
   const korch_model_info* model = nullptr;
   std::vector<PlanIo> inputs, outputs;
   std::vector<OpenDimension> dimensions;
+  std::vector<StatePair> states;
   decltype(&korch_create) create = nullptr;
   decltype(&korch_create_with) create_with = nullptr;  // since version 5
   decltype(&korch_profile) profile = nullptr;
-  decltype(&korch_run_with) run_with = nullptr;  // since version 5
-  decltype(&korch_threads) threads = nullptr;    // since version 6
-  decltype(&korch_wait) wait = nullptr;          // since version 7
+  decltype(&korch_run_with) run_with = nullptr;          // since version 5
+  decltype(&korch_threads) threads = nullptr;            // since version 6
+  decltype(&korch_wait) wait = nullptr;                  // since version 7
+  decltype(&korch_state_create) state_create = nullptr;  // these since version 8
+  decltype(&korch_state_reset) state_reset = nullptr;
+  decltype(&korch_state_copy) state_copy = nullptr;
+  decltype(&korch_state_rewind) state_rewind = nullptr;
+  decltype(&korch_state_length) state_length = nullptr;
+  decltype(&korch_state_free) state_free = nullptr;
   decltype(&korch_output_dims) output_dims = nullptr;
   decltype(&korch_last_error) last_error = nullptr;
   decltype(&korch_status_text) status_text = nullptr;
   decltype(&korch_free) free = nullptr;
+};
+
+// What runs leave for the next ones: korch_state. All but the last two throw Error{usage} while a run has it.
+class LoadedState {
+ public:
+  // Error{usage} where the executable keeps nothing.
+  explicit LoadedState(std::shared_ptr<const LoadedCode> code);
+  ~LoadedState();  // outside of a run
+  LoadedState(const LoadedState&) = delete;
+  LoadedState& operator=(const LoadedState&) = delete;
+
+  void reset();
+  void copy_from(LoadedState& other);
+  void rewind(int64_t length);
+  int64_t length() const;
+  korch_state* get() const { return state_; }
+
+ private:
+  void require(korch_status status, const std::string& what) const;
+
+  std::shared_ptr<const LoadedCode> code_;
+  korch_state* state_ = nullptr;
 };
 
 // One instance: serves one caller at a time.
@@ -87,8 +116,9 @@ class LoadedExecutable {
   // On the caller's buffers, as korch_run wants them, at their bounds; `step_us`, if any, receives what
   // profile() gives.
   // `input_dims`: where dimensions are open, the extents of the inputs (korch_run_options).
+  // `state`: in place of its inputs and outputs.
   void run_on(const void* const* inputs, void* const* outputs, double* step_us = nullptr,
-              const int64_t* const* input_dims = nullptr);
+              const int64_t* const* input_dims = nullptr, korch_state* state = nullptr);
   // On addresses in the memory of the executable's GPU, to the end of the run. Error{unsupported} where
   // extents are open.
   void run_on_gpu(const void* const* inputs, void* const* outputs);

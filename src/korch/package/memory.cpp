@@ -348,6 +348,25 @@ void MemoryPlanner::place() {
   }
 }
 
+// A run gives one buffer for both ends of a state that grows: what appends must read the one and write the
+// other.
+void require_in_place(const Plan& plan, const MemoryPlan& memory) {
+  for (const StatePair& state : plan.states) {
+    const auto appends = [&](const PlanStep& step) {
+      if (plan.kernels[static_cast<size_t>(step.kernel)].call.function != "append") return false;
+      const auto has = [&](const std::vector<int>& tensors, rt::MemoryKind kind, int index) {
+        return std::any_of(tensors.begin(), tensors.end(), [&](int id) {
+          const rt::BufferRef& ref = memory.tensors[static_cast<size_t>(id)];
+          return ref.memory == kind && ref.index == static_cast<uint32_t>(index) && ref.offset == 0;
+        });
+      };
+      return has(step.inputs, rt::kInput, state.input) && has(step.outputs, rt::kOutput, state.output);
+    };
+    KORCH_ASSERT(state.axis < 0 || std::any_of(plan.steps.begin(), plan.steps.end(), appends),
+                 "no step appends to '" + plan.inputs[static_cast<size_t>(state.input)].name + "' in place");
+  }
+}
+
 }  // namespace
 
 Arena plan_arena(const std::vector<Lifetime>& lifetimes, const InOrder& in_order) {
@@ -394,7 +413,9 @@ std::vector<int64_t> temporary_bytes(const Plan& plan, const PlanStep& step) {
   return bytes;
 }
 
-MemoryPlan plan_memory(const Plan& plan) {
+namespace {
+
+MemoryPlan best_memory(const Plan& plan) {
   MemoryPlan by_steps = MemoryPlanner(plan, Reuse::after_steps).run();
   const bool loops =
       std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& s) { return s.other_end >= 0; });
@@ -405,6 +426,14 @@ MemoryPlan plan_memory(const Plan& plan) {
     if (static_cast<double>(along_data.arena_bytes) <= limit) return along_data;
   }
   return by_steps;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const Plan& plan) {
+  MemoryPlan memory = best_memory(plan);
+  require_in_place(plan, memory);
+  return memory;
 }
 
 }  // namespace korch

@@ -24,6 +24,7 @@ class InfoWriter {
     refer(info()->outputs, info()->output_count, outputs);
     add_step_names(placements);
     add_dimensions();
+    add_states();
     return std::move(blob_);
   }
 
@@ -84,6 +85,15 @@ class InfoWriter {
     const Rows open_axes = blob_.put(axes);
     refer(info()->dimensions, info()->dimension_count, at);
     refer(info()->open_axes, info()->open_axis_count, open_axes);
+  }
+
+  void add_states() {
+    std::vector<korch_state_info> rows;
+    for (const StatePair& state : plan_.states)
+      rows.push_back(
+          {static_cast<uint32_t>(state.input), static_cast<uint32_t>(state.output), state.axis, 0});
+    const Rows at = blob_.put(rows);
+    refer(info()->states, info()->state_count, at);
   }
 
   const Plan& plan_;

@@ -13,6 +13,7 @@
 #include "korch/tensor/host_tensor.h"
 #include "korch/tensor/open_dimension.h"
 #include "korch/tensor/product_type.h"
+#include "korch/tensor/state.h"
 
 namespace korch {
 
@@ -151,6 +152,7 @@ struct Plan {
   // Their extents are one i64 each, which PlanTensor::index counts after the inputs and after the outputs.
   std::vector<OpenDimension> dimensions;
   std::vector<OutputExtent> extents;
+  std::vector<StatePair> states;
   std::vector<ShapePlan> shape_plans;  // the first takes all shapes; none: all steps are one
   std::vector<Kernel> kernels;
   std::vector<PlanTensor> tensors;

@@ -119,11 +119,15 @@ void fields(Like<ShapePlan> auto& v, auto&& f) {
       "output_shapes", v.output_shapes)("extents", v.extents)
       .text("schedule", v.schedule)("schedules", v.schedules);
 }
+void fields(Like<StatePair> auto& s, auto&& f) {
+  f("input", s.input)("output", s.output)("axis", s.axis);
+}
 void fields(Like<Plan> auto& p, auto&& f) {
   f("threads", p.threads)("flushes_subnormals", p.flushes_subnormals)
       .text("schedule", p.schedule)("report", p.report)("inputs", p.inputs)("outputs", p.outputs)(
           "dimensions", p.dimensions)("extents", p.extents)("variants", p.shape_plans)("steps", p.steps)(
           "kernels", p.kernels)("tensors", p.tensors);
+  f.where(!p.states.empty(), "states", p.states);
 }
 
 constexpr const char* kRoles[] = {"intermediate", "input", "output", "constant"};
@@ -314,6 +318,13 @@ Plan checked(const Json& json) {
     for (const ExtentSum::Term& term : d.sum.value_or(ExtentSum{}).terms)
       if (term.dimension < 0 || static_cast<size_t>(term.dimension) >= plan.dimensions.size())
         throw std::runtime_error("a sum of unknown dimensions");
+  }
+  for (const StatePair& s : plan.states) {
+    const bool are_there = s.input >= 0 && static_cast<size_t>(s.input) < plan.inputs.size() &&
+                           s.output >= 0 && static_cast<size_t>(s.output) < plan.outputs.size();
+    if (!are_there ||
+        s.axis >= static_cast<int>(plan.outputs[static_cast<size_t>(s.output)].type.shape.size()))
+      throw std::runtime_error("a state of unknown inputs and outputs");
   }
   for (const Kernel& kernel : plan.kernels) check_resources(kernel);
   check_references(plan);

@@ -412,7 +412,7 @@ class Run {
     if (node.op == Op::Constant) return {embedded<Field>(std::get<ConstantAttrs>(node.attrs).value)};
     if (node.op == Op::Pad) return {pad(node, inputs)};
     if (category == Category::layout || node.op == Op::GatherElements || node.op == Op::GatherND ||
-        node.op == Op::ScatterElements || node.op == Op::ScatterND)
+        node.op == Op::ScatterElements || node.op == Op::ScatterND || node.op == Op::Append)
       return as_ever(node, inputs);
     if (node.op == Op::CumSum) return {cumulative<Field>(inputs[0], std::get<ScanAttrs>(node.attrs))};
     if (node.op == Op::MatMul)

@@ -16,6 +16,7 @@
 #include "korch/runtime/packed.h"
 #include "korch/runtime/shared_pool.h"
 #include "korch/runtime/sized.h"
+#include "korch/runtime/state_run.h"
 #include "korch/runtime/tables.h"
 
 using korch::rt::OpenInputs;
@@ -23,6 +24,7 @@ using korch::rt::RunError;
 using korch::rt::RunOptions;
 using korch::rt::RunStatus;
 using korch::rt::ShapePlan;
+using korch::rt::StateRun;
 using korch::rt::the_info;
 using korch::rt::the_model;
 
@@ -40,6 +42,7 @@ struct korch_instance {
   int64_t* extents = nullptr;
   int64_t* dims = nullptr;  // room for those of any output
   OpenInputs* open_inputs = nullptr;
+  StateRun* states = nullptr;
   uint32_t shape_plan = 0;  // of the last run
 };
 
@@ -56,10 +59,13 @@ bool read_options(const Options* given, Options* options) {
   return given == nullptr || korch::rt::read_sized(*given, options) == korch::rt::Sized::known;
 }
 
-// Whether there is an address for every tensor that has elements.
-bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint32_t count) {
+// Whether there is an address for every tensor that has elements, but for those that a state has.
+bool complete(const void* const* buffers, const korch_tensor_info* tensors, uint32_t count,
+              const korch_state_info* (*state_of)(const korch_model_info&, uint32_t)) {
   for (uint32_t i = 0; i < count; ++i)
-    if (tensors[i].size_bytes > 0 && (buffers == nullptr || buffers[i] == nullptr)) return false;
+    if (tensors[i].size_bytes > 0 && (buffers == nullptr || buffers[i] == nullptr) &&
+        (state_of == nullptr || state_of(the_info(), i) == nullptr))
+      return false;
   return true;
 }
 
@@ -86,6 +92,10 @@ void read_dims(const korch_instance* instance, uint32_t output, int64_t* dims) {
     if (the_model().extents[i].output == output) dims[the_model().extents[i].axis] = instance->extents[i];
 }
 
+void tell_dims(const void* instance, uint32_t output, int64_t* dims) {
+  read_dims(static_cast<const korch_instance*>(instance), output, dims);
+}
+
 // False when an extent is none that its bound allows.
 bool pack_outputs(korch_instance* instance) {
   const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
@@ -101,7 +111,7 @@ bool pack_outputs(korch_instance* instance) {
     const korch_tensor_info& tensor = the_info().outputs[output];
     uint64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor.rank; ++axis) elements *= static_cast<uint64_t>(tensor.dims[axis]);
-    if (elements == 0) continue;
+    if (elements == 0 || instance->states->grows(korch::rt::state_of_output(the_info(), output))) continue;
     read_dims(instance, output, instance->dims);
     korch::rt::pack(instance->outputs[output], tensor.size_bytes / elements, tensor.rank,
                     shape_plan.output_dims[output], instance->dims);
@@ -183,6 +193,7 @@ class DescribedRun {
 // Fields of GPUs are for executables for these, and what copies through this process's memory is not for
 // others' addresses.
 bool fits_device(const korch_run_options& options) {
+  if (options.state != nullptr && the_info().state_count == 0) return false;
   const bool is_gpu = the_model().compute_capability != 0;
   if (options.on_device == 0)
     return options.stream == nullptr && (!is_gpu || options.observe_slices == nullptr);
@@ -211,23 +222,28 @@ korch_status told(korch_instance* instance, const RunStatus& status) {
   return result;
 }
 
-korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
-                 const korch_run_options& options) {
+// With the instance taken. A refusal leaves the state as it was, too.
+korch_status run_taken(korch_instance* instance, const void* const* inputs, void* const* outputs,
+                       const korch_run_options& options) {
   const korch_model_info& model = the_info();
-  if (instance == nullptr || !complete(inputs, model.inputs, model.input_count) ||
-      !complete(outputs, model.outputs, model.output_count) || !fits_device(options))
-    return KORCH_INVALID_ARGUMENT;
-  if (forked(instance)) return KORCH_FORKED;
-  if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
-  instance->message[0] = '\0';
-  if (instance->open_inputs != nullptr) {
-    if (!instance->open_inputs->read(options.input_dims, instance->message, sizeof instance->message)) {
-      instance->busy.store(false, std::memory_order_release);
-      return KORCH_INVALID_ARGUMENT;
-    }
-    instance->shape_plan = shape_plan_for(instance->open_inputs->extents());
-    inputs = instance->open_inputs->within(the_model().shape_plans[instance->shape_plan].bounds, inputs);
+  const int64_t* const* dims = options.input_dims;
+  StateRun& states = *instance->states;
+  if (options.state != nullptr || (model.state_count > 0 && options.observe == nullptr)) {
+    const korch_status begun = options.state == nullptr
+                                   ? states.begin_alone(inputs, outputs, dims)
+                                   : states.begin(options.state, korch_check_record.record_sum, inputs,
+                                                  outputs, dims, instance->message, sizeof instance->message);
+    if (begun != KORCH_OK) return begun;
+    inputs = states.inputs();
+    outputs = states.outputs();
+    dims = states.input_dims();
   }
+  if (!instance->open_inputs->read(dims, states, instance->message, sizeof instance->message))
+    return KORCH_INVALID_ARGUMENT;
+  states.load();
+  instance->shape_plan = shape_plan_for(instance->open_inputs->extents());
+  inputs =
+      instance->open_inputs->within(the_model().shape_plans[instance->shape_plan].bounds, inputs, states);
   if (instance->extents != nullptr) {
     memcpy(instance->outputs, outputs, model.output_count * sizeof(void*));
     outputs = instance->outputs;
@@ -235,7 +251,24 @@ korch_status run(korch_instance* instance, const void* const* inputs, void* cons
   const ShapePlan& shape_plan = the_model().shape_plans[instance->shape_plan];
   const RunStatus status =
       DescribedRun(shape_plan, options).run(instance->engine, instance->shape_plan, inputs, outputs);
-  const korch_status result = told(instance, status);
+  return told(instance, status);
+}
+
+korch_status run(korch_instance* instance, const void* const* inputs, void* const* outputs,
+                 const korch_run_options& options) {
+  const korch_model_info& model = the_info();
+  const bool has_state = options.state != nullptr;
+  if (instance == nullptr ||
+      !complete(inputs, model.inputs, model.input_count, has_state ? korch::rt::state_of_input : nullptr) ||
+      !complete(outputs, model.outputs, model.output_count,
+                has_state ? korch::rt::state_of_output : nullptr) ||
+      !fits_device(options))
+    return KORCH_INVALID_ARGUMENT;
+  if (forked(instance)) return KORCH_FORKED;
+  if (instance->busy.exchange(true, std::memory_order_acquire)) return KORCH_BUSY;
+  instance->message[0] = '\0';
+  const korch_status result = run_taken(instance, inputs, outputs, options);
+  instance->states->end(result == KORCH_OK ? tell_dims : nullptr, instance);
   instance->busy.store(false, std::memory_order_release);
   return result;
 }
@@ -252,7 +285,8 @@ korch_status create(const korch_options& options, korch_instance** instance) {
   *instance = new (memory) korch_instance;
   if (!make_extents(*instance)) return KORCH_OUT_OF_MEMORY;
   (*instance)->open_inputs = OpenInputs::create(&the_model(), &the_info());
-  if ((*instance)->open_inputs == nullptr) return KORCH_OUT_OF_MEMORY;
+  (*instance)->states = StateRun::create(&the_info());
+  if ((*instance)->open_inputs == nullptr || (*instance)->states == nullptr) return KORCH_OUT_OF_MEMORY;
   return korch::rt::create_engine(&the_model(), &the_info(), options, &(*instance)->engine);
 }
 
@@ -390,6 +424,7 @@ void korch_free(korch_instance* instance) {
   if (instance == nullptr) return;
   korch::rt::destroy_engine(instance->engine, forked(instance));
   OpenInputs::destroy(instance->open_inputs);
+  StateRun::destroy(instance->states);
   free(instance->outputs);
   free(instance);
 }

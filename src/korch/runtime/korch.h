@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KORCH_API_VERSION 7
+#define KORCH_API_VERSION 8
 
 typedef enum korch_status {
   KORCH_OK = 0,
@@ -86,6 +86,15 @@ typedef struct korch_open_axis {
   uint32_t dimension; /* into korch_model_info::dimensions */
 } korch_open_axis;
 
+/* An input that takes what an output gave in the run before; a korch_state keeps it. Since version 8. */
+typedef struct korch_state_info {
+  uint32_t input, output;
+  /* The axis along which each run appends rows to what the state holds, which stays where it is; -1: each run
+   * makes all of it anew, from zeros at first. */
+  int32_t axis;
+  uint32_t reserved;
+} korch_state_info;
+
 typedef struct korch_model_info {
   uint32_t api_version; /* KORCH_API_VERSION it was written with */
   const char* isa;      /* "x86-64", "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
@@ -103,6 +112,9 @@ typedef struct korch_model_info {
   uint32_t open_axis_count;
   const korch_dimension* dimensions;
   const korch_open_axis* open_axes;
+  /* Since version 8. */
+  uint32_t state_count;
+  const korch_state_info* states;
 } korch_model_info;
 
 typedef struct korch_instance korch_instance;
@@ -129,6 +141,10 @@ typedef void (*korch_parallel)(void* user, int32_t tasks, void (*task)(void* arg
 /* Threads that several instances share, of one executable or of several. One run has all of them; others wait
  * for their turn. */
 typedef struct korch_pool korch_pool;
+
+/* What all states of korch_model_info hold, in memory of its own: of the largest extents, once where runs
+ * append to it. Since version 8. */
+typedef struct korch_state korch_state;
 
 typedef struct korch_options {
   uint64_t struct_size;
@@ -189,6 +205,14 @@ typedef struct korch_run_options {
    * it did. Without observers, times and `cancel`. Since version 7. */
   int32_t on_device;
   void* stream;
+  /* Not null: the inputs and outputs of korch_model_info::states are this state's. Their places in `inputs`
+   * and `outputs` are not looked at. Where runs append, the extent along `axis` is the state's length. A run
+   * that ends in KORCH_OK leaves what its outputs are; after any other, the state is what it was before.
+   * `input_dims` of such an input is null, or says what the state holds; of an empty state it may say extents
+   * of other axes that no other input has. One run at a time has the state: KORCH_BUSY. A state of another
+   * executable, or one that has no room left: KORCH_INVALID_ARGUMENT, and korch_last_error tells why. Since
+   * version 8. */
+  korch_state* state;
 } korch_run_options;
 
 KORCH_API const korch_model_info* korch_describe(void);
@@ -222,6 +246,28 @@ KORCH_API korch_status korch_profile(korch_instance* instance, const void* const
  * them failed by, which korch_last_error describes. After KORCH_GPU_FAILED it can be called again. Since
  * version 7. */
 KORCH_API korch_status korch_wait(korch_instance* instance);
+
+/* An empty state for any instance of this executable, also in several in turns. KORCH_INVALID_ARGUMENT where
+ * the executable has none (korch_model_info::state_count is 0). Those below give KORCH_BUSY while a run has
+ * the state, and leave it alone. All since version 8. */
+KORCH_API korch_status korch_state_create(korch_state** state);
+
+/* Empty again: nothing to append to, and zeros. */
+KORCH_API korch_status korch_state_reset(korch_state* state);
+
+/* `to` becomes what `from` is. KORCH_INVALID_ARGUMENT if they are of different executables. */
+KORCH_API korch_status korch_state_copy(korch_state* to, korch_state* from);
+
+/* Forgets what was appended behind the first `length`. KORCH_INVALID_ARGUMENT, and nothing is done, if the
+ * state is not so long, or if it holds something that runs make anew: who goes back copies the state before.
+ */
+KORCH_API korch_status korch_state_rewind(korch_state* state, int64_t length);
+
+/* How many rows runs appended: the most of what the state holds. -1 without a state. */
+KORCH_API int64_t korch_state_length(const korch_state* state);
+
+/* KORCH_BUSY: it was not freed. */
+KORCH_API korch_status korch_state_free(korch_state* state);
 
 /* The extents of an output as the last run left it: `dims` receives as many numbers as its rank. They are
  * those of korch_describe, or fewer where the network's shapes depend on its inputs (their extents, or what

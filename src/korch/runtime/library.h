@@ -39,4 +39,9 @@ int32_t korch_copy_run(const korch_kernel_context* context, int64_t begin, int64
 extern const korch::rt::LibraryOps korch_loop_ops;
 int32_t korch_loop_begin_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 int32_t korch_loop_end_run(const korch_kernel_context* context, int64_t begin, int64_t end);
+// "korch" "append" (ir/append.h), a slice for each place of the axes before the one that grows: params {their
+// number, bytes of a row, extents of old and new rows and of the result, then the arguments that are the
+// operands, each once, and the result}.
+extern const korch::rt::LibraryOps korch_append_ops;
+int32_t korch_append_run(const korch_kernel_context* context, int64_t begin, int64_t end);
 }

@@ -67,11 +67,13 @@ const korch_open_axis& OpenInputs::first_axis(uint32_t dimension) const {
 }
 
 // Into extents_, where -1 is none yet. False where they are not allowed.
-bool OpenInputs::read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes) {
+bool OpenInputs::read_dims(uint32_t input, const int64_t* dims, bool is_of_state, char* message,
+                           uint64_t message_bytes) {
   const korch_tensor_info& tensor = model_->inputs[input];
   for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
     const long long given = dims[axis], bound = tensor.dims[axis];
     const korch_open_axis* open = open_axis(input, axis);
+    if (open != nullptr && given == kNotTold && is_of_state) continue;
     if (open == nullptr) {
       if (given == bound) continue;
       snprintf(message, message_bytes, "input '%s', axis %u: the extent is %lld, not %lld", tensor.name, axis,
@@ -96,12 +98,21 @@ bool OpenInputs::read_dims(uint32_t input, const int64_t* dims, char* message, u
   return true;
 }
 
-bool OpenInputs::read(const int64_t* const* dims, char* message, uint64_t message_bytes) {
+bool OpenInputs::read(const int64_t* const* dims, const StateRun& states, char* message,
+                      uint64_t message_bytes) {
   for (uint32_t d = 0; d < model_->dimension_count; ++d) extents_[d] = -1;
   for (uint32_t i = 0; i < model_->input_count; ++i) {
     const bool given = dims != nullptr && dims[i] != nullptr;
-    if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, message, message_bytes)) return false;
+    const bool is_of_state = states.is_kept(i);
+    if (!read_dims(i, given ? dims[i] : model_->inputs[i].dims, is_of_state, message, message_bytes))
+      return false;
   }
+  for (uint32_t d = 0; d < model_->dimension_count; ++d)
+    if (extents_[d] < 0) {
+      snprintf(message, message_bytes, "%s is not told: no input but an empty state has it",
+               model_->dimensions[d].name);
+      return false;
+    }
   return obeys_rules(message, message_bytes) && fits(message, message_bytes);
 }
 
@@ -142,11 +153,12 @@ bool OpenInputs::obeys_rules(char* message, uint64_t message_bytes) const {
   return true;
 }
 
-const void* const* OpenInputs::within(const int64_t* bounds, const void* const* inputs) {
+const void* const* OpenInputs::within(const int64_t* bounds, const void* const* inputs,
+                                      const StateRun& states) {
   for (uint32_t i = 0; i < model_->input_count; ++i) {
     const korch_tensor_info& tensor = model_->inputs[i];
     pointers_[i] = inputs == nullptr ? nullptr : inputs[i];
-    if (tensor.size_bytes == 0) continue;
+    if (tensor.size_bytes == 0 || states.grows(state_of_input(*model_, i))) continue;
     int64_t* const bound_dims = dims_ + tensor.rank;
     bool at_bounds = true;
     uint64_t elements = 1;  // as described

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "korch/runtime/model.h"
+#include "korch/runtime/state_run.h"
 
 namespace korch::rt {
+
+constexpr int64_t kNotTold = -1;  // an extent that other inputs tell
 
 class OpenInputs {
  public:
@@ -13,11 +16,11 @@ class OpenInputs {
 
   // Reads the extents of this run from `dims`, as in korch_run_options. False, with a sentence in `message`,
   // if the dimensions do not allow them.
-  bool read(const int64_t* const* dims, char* message, uint64_t message_bytes);
+  bool read(const int64_t* const* dims, const StateRun& states, char* message, uint64_t message_bytes);
   const int64_t* extents() const { return extents_; }  // of each dimension
   // The inputs for an executor: the caller's buffers, or copies of them within `bounds` of each dimension,
-  // then the extents. Elements beyond the extents of a copy are undefined.
-  const void* const* within(const int64_t* bounds, const void* const* inputs);
+  // then the extents. Elements beyond the extents of a copy are undefined. What grows in a state stays there.
+  const void* const* within(const int64_t* bounds, const void* const* inputs, const StateRun& states);
 
  private:
   OpenInputs(const Model* model, const korch_model_info* info)
@@ -30,7 +33,8 @@ class OpenInputs {
   bool allocate();
   bool obeys_rules(char* message, uint64_t message_bytes) const;
   bool fits(char* message, uint64_t message_bytes) const;
-  bool read_dims(uint32_t input, const int64_t* dims, char* message, uint64_t message_bytes);
+  bool read_dims(uint32_t input, const int64_t* dims, bool is_of_state, char* message,
+                 uint64_t message_bytes);
   const korch_open_axis* open_axis(uint32_t input, uint32_t axis) const;
   const korch_open_axis& first_axis(uint32_t dimension) const;
 

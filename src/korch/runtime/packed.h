@@ -53,6 +53,16 @@ inline void pack(void* buffer, uint64_t element_bytes, uint32_t rank, const int6
   });
 }
 
+// What lies within `extents` of one of `bounds` at `from`, dense, somewhere else.
+inline void gather(void* to, const void* from, uint64_t element_bytes, uint32_t rank, const int64_t* bounds,
+                   const int64_t* extents) {
+  const PackedRows rows(element_bytes, rank, bounds, extents);
+  rows.for_each([&](uint64_t row, uint64_t place) {
+    memcpy(static_cast<unsigned char*>(to) + row * rows.row_bytes,
+           static_cast<const unsigned char*>(from) + place * rows.bound_row_bytes, rows.row_bytes);
+  });
+}
+
 // The dense tensor of `extents` at `from` into one of `bounds`, of which the rest stays what it was.
 inline void unpack(void* to, const void* from, uint64_t element_bytes, uint32_t rank, const int64_t* bounds,
                    const int64_t* extents) {

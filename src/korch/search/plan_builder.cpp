@@ -83,6 +83,7 @@ class PlanMaker {
       tensor_of_[{input, Layout{}}] = tensor;
     }
     plan().dimensions = graph_.open_dimensions();
+    plan().states = graph_.states();
   }
 
   void add_outputs() {

@@ -56,10 +56,12 @@ PackageReport write_library(const PackageInput& input, const std::string& path,
   constants_are_written();
   request.archives.push_back(write_object(folder, "runtime.a", std::string(runtime_archive())));
   request.sonames = {"libm.so.6", "libc.so.6"};
-  request.exported = {"korch_describe",    "korch_check",     "korch_create_with", "korch_create",
-                      "korch_run_with",    "korch_run",       "korch_profile",     "korch_output_dims",
-                      "korch_pool_create", "korch_pool_free", "korch_last_error",  "korch_status_text",
-                      "korch_threads",     "korch_wait",      "korch_free"};
+  request.exported = {"korch_describe",    "korch_check",      "korch_create_with",  "korch_create",
+                      "korch_run_with",    "korch_run",        "korch_profile",      "korch_output_dims",
+                      "korch_pool_create", "korch_pool_free",  "korch_last_error",   "korch_status_text",
+                      "korch_threads",     "korch_wait",       "korch_free",         "korch_state_create",
+                      "korch_state_reset", "korch_state_copy", "korch_state_rewind", "korch_state_length",
+                      "korch_state_free"};
   request.version_script = folder.path() + "/exported.map";
   request.output = output.temporary();
   output.check_room(bytes_on_disk(request));
