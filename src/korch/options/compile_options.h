@@ -16,8 +16,9 @@
 namespace korch {
 
 // The arithmetic that a plan may use: see docs/design/rewrite.md. tf32, f16, bf16: as standard, and on a GPU
-// products of float32 multiply numbers of these types.
-enum class Accuracy { strict, standard, tf32, f16, bf16 };
+// products of float32 multiply numbers of these types. relaxed: as standard, and on a CPU products may
+// multiply operands rounded to bfloat16, as far as CompileOptions::output_error allows.
+enum class Accuracy { strict, standard, tf32, f16, bf16, relaxed };
 const char* name(Accuracy accuracy);
 // What products of float32 may multiply.
 ProductType products_of(Accuracy accuracy);
@@ -60,10 +61,11 @@ struct CompileOptions {
   std::map<std::string, int64_t> value_bounds;        // --bound NAME=N, likewise
   uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
+  double output_error = 0;  // of Accuracy::relaxed: the largest error of an output (inspect/output_error.h)
   Strategy strategy = Strategy::optimal;
-  uint64_t random_seed = 0;  // of Strategy::random
+  uint64_t random_seed = 0;         // of Strategy::random
   Bounds bounds = Bounds::learned;  // for Measure::prove
-  bool exhaustive = false;   // measure every column
+  bool exhaustive = false;          // measure every column
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
   Measure measure = Measure::plan;
