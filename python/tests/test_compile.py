@@ -235,7 +235,7 @@ class CompileTest(unittest.TestCase):
         model = builder.double()
         for options, pattern in (
             (dict(accuracy="sloppy"), "sloppy"),
-            (dict(accuracy=1), "option accuracy: standard, strict, tf32, f16 or bf16, not '1'"),
+            (dict(accuracy=1), "option accuracy: standard, strict, tf32, f16, bf16 or relaxed:ERROR, not '1'"),
             (dict(target="z80"), "z80"),
             (dict(threads=-1), "option threads: a whole number from 0 to 1024, not '-1'"),
             (dict(threads="two"), "option threads: a whole number from 0 to 1024, not 'two'"),

@@ -29,7 +29,7 @@ class EntryTest(TorchTest):
         for given, message in (
             ({"options": {"treads": 1}}, "no option 'treads'; there are target, threads, "),
             ({"mode": "max-autotune"}, "no mode 'max-autotune'"),
-            ({"options": {**QUICK, "accuracy": "lax"}}, "option accuracy: standard, strict, tf32, f16 or bf16, not 'lax'"),
+            ({"options": {**QUICK, "accuracy": "lax"}}, "option accuracy: standard, strict, tf32, f16, bf16 or relaxed:ERROR, not 'lax'"),
         ):
             with self.subTest(given), self.assertRaisesRegex(Exception, message), torch.no_grad():
                 torch._dynamo.reset()

@@ -28,7 +28,7 @@ TEST_F(Description, BashCompletesVerbsOptionsAndChoices) {
   EXPECT_EQ(complete("korch comp"), "compile completion\n");
   EXPECT_EQ(complete("korch --ver"), "--version\n");
   EXPECT_EQ(complete("korch compile --no-a"), "--no-alternatives\n");
-  EXPECT_EQ(complete("korch compile m.onnx --accuracy ''"), "standard strict tf32 f16 bf16\n");
+  EXPECT_EQ(complete("korch compile m.onnx --accuracy ''"), "standard strict tf32 f16 bf16 relaxed:ERROR\n");
   EXPECT_EQ(complete("korch compile --accuracy = st"), "standard strict\n");
   EXPECT_EQ(complete("korch compile --stop-after fi"), "fission\n");
   EXPECT_EQ(complete("korch compile --strategy gr"), "greedy\n");
@@ -60,8 +60,8 @@ TEST_F(Description, ZshCompletesVerbsOptionsAndChoices) {
   EXPECT_TRUE(offers("korch comp").starts_with("model compile run ")) << offers("korch comp");
   EXPECT_EQ(offers("korch --ver"), "-h --help --version\n");
   EXPECT_NE(offers("korch compile --no-a").find(" --no-alternatives "), std::string::npos);
-  EXPECT_EQ(offers("korch compile m.onnx --accuracy ''"), "standard strict tf32 f16 bf16\n");
-  EXPECT_EQ(offers("korch compile --accuracy=st"), "standard strict tf32 f16 bf16\n");
+  EXPECT_EQ(offers("korch compile m.onnx --accuracy ''"), "standard strict tf32 f16 bf16 relaxed:ERROR\n");
+  EXPECT_EQ(offers("korch compile --accuracy=st"), "standard strict tf32 f16 bf16 relaxed:ERROR\n");
   EXPECT_EQ(offers("korch completion ''"), "bash fish zsh\n");
   EXPECT_EQ(offers("korch compile ''"), "files\n");
   EXPECT_EQ(offers("korch compile -o ''"), "files\n");
@@ -142,8 +142,8 @@ TEST_F(Description, TheManualIsRoff) {
   const std::string render = "mandoc -T ascii " + path("korch.1") + " | sed 's/.\\x08//g' >" + path("page");
   ASSERT_EQ(std::system(render.c_str()), 0);
   const std::string page = read_file(path("page"));
-  for (const char* part : {"KORCH(1)", "--accuracy {standard,strict,tf32,f16,bf16}", "-o, --output TEXT",
-                           "EXIT STATUS", "  korch verify candy_224.onnx candy_224.so"})
+  for (const char* part : {"KORCH(1)", "--accuracy {standard,strict,tf32,f16,bf16,relaxed:ERROR}",
+                           "-o, --output TEXT", "EXIT STATUS", "  korch verify candy_224.onnx candy_224.so"})
     EXPECT_NE(page.find(part), std::string::npos) << part << " in:\n" << page;
 }
 

@@ -223,7 +223,7 @@ HostTensor random_tensor(const TensorType& type, int64_t seed, double scale) {
 std::vector<Isa> isas_that_run_here() {
   std::vector<Isa> isas;
   for (const IsaRow& level : kIsas)
-    if (runs_here(level.isa)) isas.push_back(level.isa);
+    if (!level.multiplies_bfloat16 && runs_here(level.isa)) isas.push_back(level.isa);
   return isas;
 }
 

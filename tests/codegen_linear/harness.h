@@ -24,13 +24,15 @@ struct CheckOptions {
 };
 
 // Generates, compiles and runs every implementation of `family` that lists for the candidate, on `inputs` and
-// random ones for what is missing of them, with the buffers ending at unmapped pages. NaN agrees with NaN, an infinity with itself.
-// Returns how many ran (a library may decline); failures are reported through GoogleTest.
+// random ones for what is missing of them, with the buffers ending at unmapped pages. NaN agrees with NaN, an
+// infinity with itself. Returns how many ran (a library may decline); failures are reported through
+// GoogleTest.
 int check_family(const Graph& graph, const std::string& family, const CheckOptions& options = {},
                  std::vector<HostTensor> inputs = {});
 
 HostTensor random_tensor(const TensorType& type, int64_t seed, double scale = 1.0);
 
+// Without those whose instructions only products of bfloat16 take (bfloat16_products_test.cpp).
 std::vector<Isa> isas_that_run_here();
 // Without the portable one, unless it is all there is: for suites of many shapes.
 std::vector<Isa> vector_isas();

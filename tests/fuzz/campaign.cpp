@@ -252,6 +252,11 @@ Case make_case(uint64_t seed, const std::string& motif, const std::string& gpu) 
   result.setting.threads = random.one_in(2) ? 1 : static_cast<int>(random.between(2, 3));
   result.setting.accuracy = random.one_in(5) ? Accuracy::strict : Accuracy::standard;
   if (random.one_in(3) && runs_here(Isa::x86_64_v3)) result.setting.target = name(Isa::x86_64_v3);
+  // Every fourth graph, without another draw. AMX has more to go wrong.
+  const Isa bfloat16 =
+      seed % 16 == 3 || !runs_here(Isa::x86_64_v4_amx) ? Isa::x86_64_v4_bf16 : Isa::x86_64_v4_amx;
+  if (seed % 4 == 3 && result.setting.target == "native" && runs_here(bfloat16))
+    result.setting.target = name(bfloat16);
   if (!gpu.empty()) result.setting.target = gpu, result.setting.threads = 0;
   result.setting.specials = random.one_in(4);
   const int64_t plans = random.between(3, 5);

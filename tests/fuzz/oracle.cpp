@@ -93,8 +93,12 @@ bool rounds(const Node& node, DType result) {
   }
 }
 
-Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs)
-    : graph_(graph), loops_(graph), is_rounded_(graph.value_count(), false), exact_(graph.value_count()) {
+Oracle::Oracle(const Graph& graph, const std::vector<HostTensor>& inputs, DType products)
+    : graph_(graph),
+      loops_(graph),
+      products_(products),
+      is_rounded_(graph.value_count(), false),
+      exact_(graph.value_count()) {
   for (const HostTensor& input : inputs)
     inputs_.push_back(is_float(input.dtype()) ? converted(input, DType::f64) : input);
   std::vector<bool> known(graph.value_count(), false);
@@ -158,8 +162,11 @@ std::vector<HostTensor> Oracle::results_of(const Node& node, const Values& value
     // Sums round on their way, whatever they read.
     const bool sums =
         info(node.op).category == Category::reduce && rounds(node, graph_.value(node.outputs[0]).type.dtype);
-    if (disturbance != nullptr && (is_rounded_[value] || sums) && is_float(dtype))
-      disturb(inputs.back(), dtype, disturbance->scale, random);
+    const bool is_narrowed =
+        dtype == DType::f32 && products_ != dtype &&
+        (info(node.op).category == Category::linear || info(node.op).category == Category::composite);
+    if (disturbance != nullptr && (is_rounded_[value] || sums || is_narrowed) && is_float(dtype))
+      disturb(inputs.back(), is_narrowed ? products_ : dtype, disturbance->scale, random);
   }
   std::vector<TensorType> types;
   for (ValueId output : node.outputs) types.push_back(graph_.value(output).type);

@@ -22,8 +22,9 @@ namespace korch::fuzz {
 class Oracle {
  public:
   // Knows every Value that can be computed from the inputs, each by its first producer. `graph` must outlive
-  // it. Throws Error{invalid} where data (an index, a divisor) is not what an operator takes.
-  Oracle(const Graph& graph, const std::vector<HostTensor>& inputs);
+  // it. Throws Error{invalid} where data (an index, a divisor) is not what an operator takes. `products`:
+  // what operands of float32 may be rounded to where they are multiplied.
+  Oracle(const Graph& graph, const std::vector<HostTensor>& inputs, DType products = DType::f32);
 
   bool knows(ValueId value) const { return exact_[value].raw() != nullptr; }
   const HostTensor& exact(ValueId value) const { return exact_[value]; }
@@ -55,6 +56,7 @@ class Oracle {
 
   const Graph& graph_;
   const Loops loops_;
+  const DType products_;
   std::vector<HostTensor> inputs_;
   std::vector<NodeId> order_;
   std::vector<bool> is_rounded_;  // of each Value

@@ -85,7 +85,7 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   const bool specials = setting_.specials && keeps_specials(imported_);
   if (specials) sprinkle_specials(input_seed);
   try {
-    outside_ = std::make_unique<Oracle>(imported_, inputs_);
+    outside_ = std::make_unique<Oracle>(imported_, inputs_, products());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::invalid) throw;
     return;
@@ -96,12 +96,18 @@ Subject::Subject(const Graph& graph, const Setting& setting, uint64_t input_seed
   verify(primitive_, GraphForm::primitive);
   rewritten_ = add_alternatives(primitive_, {.strict = setting_.accuracy == Accuracy::strict,
                                              .bytes = target_.multiplies_bytes,
-                                             .floats = target_.is_gpu()});
+                                             .floats = target_.is_gpu(),
+                                             .bfloat16_products = products() == DType::bf16});
   verify(rewritten_.graph, GraphForm::primitive);
-  inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_);
+  inside_ = std::make_unique<Oracle>(rewritten_.graph, inputs_, products());
 }
 
 Subject::~Subject() = default;
+
+// Targets that multiply bfloat16 are drawn for that.
+DType Subject::products() const {
+  return setting_.accuracy == Accuracy::standard && multiplies_bfloat16(target_) ? DType::bf16 : DType::f32;
+}
 
 void Subject::sprinkle_specials(uint64_t seed) {
   static const std::vector<double> specials = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1};

@@ -51,6 +51,7 @@ class Subject {
   std::optional<Mismatch> check_plan(Kind kind, uint64_t seed, Coverage& coverage);
 
  private:
+  DType products() const;
   struct Program;
   std::optional<Mismatch> check_import() const;
   void sprinkle_specials(uint64_t seed);

@@ -50,8 +50,10 @@ TEST(Targets, AreListedWhole) {
 }
 
 TEST(Targets, ALeftOutOneIsSeen) {
-  EXPECT_EQ(left_out("x86-64-v3 (AVX2) or x86-64-v4"), std::vector<std::string>{"x86-64-v4-vnni"});
-  EXPECT_EQ(left_out("x86-64-v3 or x86-64-v4-vnni."), std::vector<std::string>{"x86-64-v4"});
+  EXPECT_EQ(left_out("x86-64-v3 (AVX2) or x86-64-v4"),
+            (std::vector<std::string>{"x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx"}));
+  EXPECT_EQ(left_out("x86-64-v3 or x86-64-v4-vnni."),
+            (std::vector<std::string>{"x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"}));
   EXPECT_TRUE(left_out("x86-64-v3 alone").empty());
 }
 

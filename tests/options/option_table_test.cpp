@@ -43,6 +43,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> values_of(const Op
     case OptionKind::word: {
       std::vector<std::string> right = row.words;
       if (right.back() == "random:SEED") right.back() = "random:7";
+      if (right.back() == "relaxed:ERROR") right.back() = "relaxed:1e-2";
       return {right, {"", "none of them", right[0] + " ", "random:", "random:x", "random:7x"}};
     }
     case OptionKind::text:
@@ -134,6 +135,12 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_EQ(o.runs, "runs.txt");
   EXPECT_EQ(failure(kProgram, "strategy", "published"),
             "--strategy: optimal, greedy, unfused or random:SEED, not 'published'");
+  for (const char* given :
+       {"relaxed", "relaxed:", "relaxed:0", "relaxed:1", "relaxed:-1e-2", "relaxed:nan", "relaxed:1e-2x"})
+    EXPECT_NE(failure(kProgram, "accuracy", given), "none") << given;
+  set_option(options, kProgram, "accuracy", "relaxed:2e-2");
+  EXPECT_EQ(o.accuracy, Accuracy::relaxed);
+  EXPECT_EQ(o.output_error, 2e-2);
   EXPECT_EQ(failure(kProgram, "threads", "1025"), "--threads: a whole number from 0 to 1024, not '1025'");
   EXPECT_EQ(failure(kPython, "threads", "1025"), "option threads: a whole number from 0 to 1024, not '1025'");
 }

@@ -61,10 +61,12 @@ TEST(Options, EveryRowOfTheTable) {
 }
 
 TEST(Options, Wrong) {
-  EXPECT_NE(failure("treads", "2").find("no option 'treads'; there are target, threads, "), std::string::npos);
+  EXPECT_NE(failure("treads", "2").find("no option 'treads'; there are target, threads, "),
+            std::string::npos);
   EXPECT_NE(failure("stop_after", "plan").find("no option 'stop_after'"), std::string::npos);
   EXPECT_EQ(failure("threads", "-1"), "option threads: a whole number from 0 to 1024, not '-1'");
-  EXPECT_EQ(failure("accuracy", "sloppy"), "option accuracy: standard, strict, tf32, f16 or bf16, not 'sloppy'");
+  EXPECT_EQ(failure("accuracy", "sloppy"),
+            "option accuracy: standard, strict, tf32, f16, bf16 or relaxed:ERROR, not 'sloppy'");
   for (const char* value : {"", "2x", "two", "99999999999999999999"})
     EXPECT_NE(failure("threads", value), "none") << value;
   for (const char* value : {"", "-1", "nan", "inf", "1 hour"})

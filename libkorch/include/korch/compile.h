@@ -66,7 +66,8 @@ typedef struct korch_compile_options {
   int32_t threads;      /* that run the executable; 0: all cores */
   const char* accuracy; /* "strict" (float32, sums reassociated) or "standard" (also Winograd's and Strassen's
                          * products; subnormal results are 0), which null means */
-  const char* target;   /* "native", which null means, "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
+  const char* target;   /* "native", which null means, "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
+                           "x86-64-v4-bf16" or "x86-64-v4-amx" */
   const char* database; /* file of measured kernels, for later compilations; null: below ~/.cache; "": none */
   double budget_s;      /* seconds that it may take, about; 0: no limit */
   int32_t no_measure;   /* not 0: plan on estimates of the kernels' times alone: quick, and slower code */

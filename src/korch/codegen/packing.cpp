@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "korch/base/ceil_div.h"
 #include "korch/base/error.h"
 #include "korch/ir/winograd.h"
 #include "korch/kernel/product.h"
@@ -48,13 +49,15 @@ int64_t lanes_at(int64_t first, int64_t columns, int64_t block, int64_t tail) {
   return tail;
 }
 
-// Taps keep their groups of rows apart.
+// Taps keep their groups of rows apart, each of a multiple of `multiple` rows, the last of them 0.
 template <typename T>
-void pack_groups(const MatrixView<T>& m, int64_t first, int64_t lanes, std::vector<T>& out) {
+void pack_groups(const MatrixView<T>& m, int64_t first, int64_t lanes, int64_t multiple,
+                 std::vector<T>& out) {
   constexpr int64_t kTogether = 4 / sizeof(T);
   const int64_t valid = std::min(lanes, m.columns - first);
+  const int64_t rows = ceil_div(m.inner_k, multiple) * multiple;
   for (int64_t o = 0; o < m.outer_k; ++o)
-    for (int64_t i = 0; i < m.inner_k; i += kTogether)
+    for (int64_t i = 0; i < rows; i += kTogether)
       for (int64_t l = 0; l < lanes; ++l)
         for (int64_t at = i; at < i + kTogether; ++at)
           out.push_back(l < valid && at < m.inner_k
@@ -114,15 +117,16 @@ std::string column_groups_of(const HostTensor& constant, const Params& p) {
   std::vector<T> values;
   for (const auto& m : matrices(constant.shape(), constant.data<T>(), p[0], p[1]))
     for (int64_t first = 0; first < m.columns; first += p[2])
-      pack_groups(m, first, lanes_at(first, m.columns, p[2], p[3]), values);
+      pack_groups(m, first, lanes_at(first, m.columns, p[2], p[3]), p.size() > 4 ? p[4] : 1, values);
   return bytes_of(values);
 }
 
 std::string pack_column_groups(const HostTensor& constant, const Params& p) {
-  KORCH_ASSERT(p.size() == 4, "column_groups packing");
+  KORCH_ASSERT(p.size() == 4 || p.size() == 5, "column_groups packing");
   if (constant.dtype() == DType::i8) return column_groups_of<int8_t>(constant, p);
-  KORCH_ASSERT(constant.dtype() == DType::i16, "column_groups packing");
-  return column_groups_of<int16_t>(constant, p);
+  KORCH_ASSERT(constant.dtype() == DType::i16 || constant.dtype() == DType::bf16, "column_groups packing");
+  const HostTensor bits = constant.dtype() == DType::bf16 ? constant.retyped(DType::i16) : constant;
+  return column_groups_of<int16_t>(bits, p);
 }
 
 std::string pack_columns(const HostTensor& constant, const Params& p) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,16 @@ void set_cache(int64_t* bytes, int level, int name) {
   const int64_t here = cache_bytes("/sys/devices/system/cpu/cpu0/cache", level);
   const int64_t value = here > 0 ? here : ::sysconf(name);
   if (value > 0) *bytes = value;
+}
+
+// The system gives a process the registers of AMX when it asks for them, once for all its threads.
+bool may_use_matrix_tiles() {
+#ifdef __linux__
+  constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return ::syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 
 std::string first_word(const std::string& path) {
@@ -119,6 +130,11 @@ bool runs_here(Isa isa) {
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     case Isa::x86_64_v4_vnni:
       return runs_here(Isa::x86_64_v4) && __builtin_cpu_supports("avx512vnni");
+    case Isa::x86_64_v4_bf16:
+      return runs_here(Isa::x86_64_v4_vnni) && __builtin_cpu_supports("avx512bf16");
+    case Isa::x86_64_v4_amx:
+      return runs_here(Isa::x86_64_v4_bf16) && __builtin_cpu_supports("amx-tile") &&
+             __builtin_cpu_supports("amx-bf16") && may_use_matrix_tiles();
   }
   return false;
 }
@@ -138,7 +154,8 @@ Device detect_device(const std::string& target, int workers) {
   }
   std::optional<Isa> isa;
   for (const IsaRow& level : kIsas)
-    if (target == "native" ? runs_here(level.isa) : level.isa != Isa::portable && target == level.name)
+    if (target == "native" ? !level.multiplies_bfloat16 && runs_here(level.isa)
+                           : level.isa != Isa::portable && target == level.name)
       isa = level.isa;
   if (!isa) throw Error(ErrorKind::usage, "unknown target '" + target + "': use " + targets_text());
   Device device = cpu_device(*isa, workers > 0 ? workers : std::min(usable_cpus(), kMostWorkers));

@@ -161,6 +161,21 @@ std::optional<Isa> isa_named(std::string_view code) {
   return std::nullopt;
 }
 
+bool multiplies_bfloat16(const Device& device) {
+  const std::optional<Isa> isa = device.is_gpu() ? std::nullopt : isa_named(device.code);
+  return isa && row(*isa).multiplies_bfloat16;
+}
+
+bool has_matrix_tiles(const Device& device) {
+  return !device.is_gpu() && isa_named(device.code) == Isa::x86_64_v4_amx;
+}
+
+Device with_bfloat16(Device device) {
+  for (const IsaRow& level : kIsas)
+    if (level.multiplies_bfloat16 && runs_here(level.isa)) device.code = level.name;
+  return device;
+}
+
 Device cpu_device(Isa isa, int workers) {
   Device device;
   device.code = name(isa);

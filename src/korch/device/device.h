@@ -58,14 +58,16 @@ Device device_from_text(std::string_view text);
 Device device_of_file(const std::string& path, int workers);
 
 // x86-64 processors: levels of the psABI, v3 (AVX2 + FMA) and v4 (AVX-512), and v4 with VNNI, whose
-// instructions multiply bytes and add up four products at a time. Each level has what those before it have.
-enum class Isa { portable, x86_64_v3, x86_64_v4, x86_64_v4_vnni };
+// instructions multiply bytes and add up four products at a time; with AVX512_BF16, of which one multiplies
+// pairs of bfloat16; with AMX, whose tiles multiply them. Each level has what those before it have.
+enum class Isa { portable, x86_64_v3, x86_64_v4, x86_64_v4_vnni, x86_64_v4_bf16, x86_64_v4_amx };
 struct IsaRow {
   Isa isa;
   const char* name;  // Device::code, in commands and executables
   const char* has;   // for people
   int vector_bytes, vector_registers;
   bool multiplies_bytes;
+  bool multiplies_bfloat16 = false;  // "native" is such a level only where that is wanted (with_bfloat16)
 };
 // The one list of processors: by Isa. Help, completion, messages and files read it.
 constexpr IsaRow kIsas[] = {
@@ -73,6 +75,8 @@ constexpr IsaRow kIsas[] = {
     {Isa::x86_64_v3, "x86-64-v3", "AVX2", 32, 16, false},
     {Isa::x86_64_v4, "x86-64-v4", "AVX-512", 64, 32, false},
     {Isa::x86_64_v4_vnni, "x86-64-v4-vnni", "AVX-512 with VNNI", 64, 32, true},
+    {Isa::x86_64_v4_bf16, "x86-64-v4-bf16", "AVX-512 with VNNI and BF16", 64, 32, true, true},
+    {Isa::x86_64_v4_amx, "x86-64-v4-amx", "AVX-512 with VNNI, BF16 and AMX", 64, 32, true, true},
 };
 constexpr const IsaRow& row(Isa isa) {
   return kIsas[static_cast<size_t>(isa)];
@@ -82,6 +86,11 @@ constexpr const char* name(Isa isa) {
 }
 // Of Device::code; nothing for other names.
 std::optional<Isa> isa_named(std::string_view code);
+// Whether instructions multiply bfloat16 with sums in float32; whether tiles of sixteen rows do.
+bool multiplies_bfloat16(const Device& device);
+bool has_matrix_tiles(const Device& device);
+// The same CPU with all that runs here beyond its own code, where that multiplies bfloat16.
+Device with_bfloat16(Device device);
 // A processor of which nothing else is known.
 Device cpu_device(Isa isa, int workers = 1);
 // NVIDIA's GPUs: multiprocessors are their workers. Speeds are those of the data sheets, float32 without

@@ -90,6 +90,13 @@ std::vector<std::string> Healer::heal(const Fault& fault, CompileOptions& option
   if (fault.kernels.empty()) {
     const bool is_hopeless = fault.budget_spent || options.accuracy == Accuracy::strict;
     if (fault.error.kind() != ErrorKind::accuracy || is_hopeless) throw fault.error;
+    if (options.accuracy == Accuracy::relaxed) {
+      options.accuracy = Accuracy::standard;
+      return {
+          fmt::format("with products of bfloat16 the executable was too far from the network ({}); it was "
+                      "made anew with --accuracy standard",
+                      fault.error.what())};
+    }
     options.accuracy = Accuracy::strict;
     return {fmt::format(
         "the executable was more than {:g} times as far from the network as float32 rounding is, {}; it was "

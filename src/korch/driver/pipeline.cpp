@@ -74,6 +74,7 @@ class Compilation {
       throw Error(ErrorKind::usage,
                   fmt::format("accuracy {} is for GPUs, and {} is a CPU's code: take standard",
                               name(options_.accuracy), device_.code));
+    if (options_.accuracy == Accuracy::relaxed) require_bfloat16_products();
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure != Measure::none && (options_.stop_after.empty() || options_.stop_after == "plan"))
@@ -92,6 +93,17 @@ class Compilation {
   }
 
  private:
+  void require_bfloat16_products() {
+    if (device_.is_gpu())
+      throw Error(ErrorKind::usage, "accuracy relaxed is for CPUs, and " + device_.code +
+                                        " is a GPU's code: take tf32, f16 or bf16");
+    if (!multiplies_bfloat16(device_))
+      warn(
+          fmt::format("accuracy relaxed: {} has no instructions that multiply bfloat16, so that products "
+                      "are of float32, as with standard",
+                      device_.code));
+  }
+
   // What `make` makes, timed and written into the dump folder as `text` puts it.
   template <typename Make, typename Text = std::nullptr_t>
   auto stage(const char* name, const Make& make, const Text& text = nullptr) {
@@ -109,6 +121,11 @@ class Compilation {
     const Graph primitives = stage(
         "fission", [&] { return break_into_primitives(network); }, print_graph);
     report_warnings();
+    if (options_.accuracy == Accuracy::relaxed && multiplies_bfloat16(device_))
+      clock_.timed("bfloat16", [&] {
+        bfloat16_ = fit_bfloat16_products(primitives, options_.output_error, deadlines_.growing());
+        if (!bfloat16_.kept.empty()) warn(to_string(bfloat16_, options_.output_error));
+      });
     strikes_.emplace(database_.get(), device_);
     Healer healer(output_, device_, strikes());
     while (const std::optional<Fault> fault = plan_and_package(network, primitives))
@@ -121,7 +138,10 @@ class Compilation {
 
   // What healing does again: from the primitives to the file, without the kernels that were struck.
   std::optional<Fault> plan_and_package(const Imported& network, const Graph& primitives) {
-    const Setting setting{options_, device_, deadlines_, database_.get(), strikes(), &clock_};
+    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && bfloat16_.taken > 0;
+    const Setting setting{options_,        device_,   deadlines_,
+                          database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
+                          &clock_};
     const Rewritten rewritten = stage(
         "alternatives", [&] { return verified(with_alternatives(primitives, setting)); },
         [](const Rewritten& r) { return print(r.graph); });
@@ -188,6 +208,8 @@ class Compilation {
               make_plan({network, primitives, rewritten, candidates, columns, choice, peaks_are, doubts},
                         *bank, setting);
           complete(made, graph, columns, *bank);
+          if (setting.bfloat16 != nullptr)
+            made.plan.report.limits.push_back(to_string(bfloat16_, options_.output_error));
           return made;
         },
         [](const BuiltPlan& b) { return plan_to_json(b.plan); });
@@ -294,6 +316,7 @@ class Compilation {
   CostModel cost_model_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
+  Bfloat16Products bfloat16_;
   CompileResult result_;
 };
 

@@ -12,8 +12,9 @@
 namespace korch {
 
 Device device_of(const CompileOptions& options) {
-  return options.device.empty() ? device_named(options.target, options.threads)
-                                : device_of_file(options.device, options.threads);
+  if (!options.device.empty()) return device_of_file(options.device, options.threads);
+  Device device = device_named(options.target, options.threads);
+  return options.accuracy == Accuracy::relaxed && options.target == "native" ? with_bfloat16(device) : device;
 }
 
 void require_complete(const Backend& backend) {

@@ -118,6 +118,7 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
   report.strategy = name(options.strategy);
   if (options.strategy == Strategy::random) report.strategy += fmt::format(":{}", options.random_seed);
   report.accuracy = name(options.accuracy);
+  if (options.accuracy == Accuracy::relaxed) report.accuracy += fmt::format(":{:g}", options.output_error);
   report.solver_status =
       solved.budget_spent ? (options.budget_s > 0 ? "budget spent" : "time spent") : name(solution.status);
   report.objective_us = solution.objective_us;
@@ -162,11 +163,15 @@ Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
   const CompileOptions& options = setting.options;
   const bool rewrites = options.strategy != Strategy::greedy && options.strategy != Strategy::unfused;
   if (options.alternatives && rewrites && !is_large(primitives))
-    return add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
-                                         .only = options.rules,
-                                         .bytes = setting.device.multiplies_bytes,
-                                         .floats = setting.device.is_gpu(),
-                                         .deadline = setting.deadlines.growing()});
+    return add_alternatives(
+        primitives,
+        {.strict = options.accuracy == Accuracy::strict,
+         .only = options.rules,
+         .bytes = setting.device.multiplies_bytes,
+         .floats = setting.device.is_gpu(),
+         .bfloat16_products = setting.bfloat16 != nullptr,
+         .float_products = setting.bfloat16 != nullptr ? setting.bfloat16->kept : std::set<std::string>(),
+         .deadline = setting.deadlines.growing()});
   Rewritten unchanged;
   unchanged.graph = unchanged.base = primitives;
   return unchanged;

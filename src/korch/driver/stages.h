@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/driver/bfloat16_budget.h"
 #include "korch/driver/planning_speeds.h"
 #include "korch/driver/stage_deadlines.h"
 #include "korch/options/compile_options.h"
@@ -30,7 +31,8 @@ struct Setting {
   const StageDeadlines& deadlines;
   Database* database = nullptr;  // null: nothing is remembered
   Strikes* strikes = nullptr;    // null: healing is off, and what earlier compilations struck counts no more
-  WorkClock* clock = nullptr;    // where the seconds go; null: nobody asks
+  const Bfloat16Products* bfloat16 = nullptr;  // null: all products are float32
+  WorkClock* clock = nullptr;                  // where the seconds go; null: nobody asks
 };
 
 struct Imported {

@@ -11,6 +11,7 @@
 #include "korch/base/stop_check.h"
 #include "korch/inspect/input_ranges.h"
 #include "korch/inspect/open_shapes.h"
+#include "korch/inspect/output_error.h"
 #include "korch/inspect/special_values.h"
 #include "korch/interp/interpreter.h"
 #include "korch/interp/known_values.h"
@@ -164,14 +165,18 @@ void feed_special_values(const Graph& imported, LoadedExecutable& executable, co
 
 std::string describe(const std::vector<OutputError>& outputs) {
   std::string text;
-  for (const OutputError& output : outputs)
+  for (const OutputError& output : outputs) {
     text +=
         fmt::format("{}output {}: {}", text.empty() ? "" : "\n", output.output, to_string(output.deviation));
+    if (output.relative > 0) text += fmt::format("; relative error {:.3g}", output.relative);
+  }
   return text;
 }
 
 std::string failure_text(const VerifyResult& result) {
   return "the executable differs from the network:\n" + describe(result.outputs) +
+         (result.allowed_error > 0 ? fmt::format("\nallowed: relative error {:g}", result.allowed_error)
+                                   : "") +
          "\nfirst wrong kernel: " + describe(result.bisection);
 }
 
@@ -186,8 +191,10 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
   require_same_types("output",
                      {all.begin(), all.end() - static_cast<std::ptrdiff_t>(imported.extents().size())},
                      imported, loaded.outputs());
-  const ProductType products = products_of(plan_from_json(loaded.info().plan_json));
+  const Plan plan = plan_from_json(loaded.info().plan_json);
+  const ProductType products = products_of(plan);
   VerifyResult result;
+  result.allowed_error = allowed_output_error(plan);
   InterpretOptions interpreting;
   interpreting.deadline = options.deadline;
   for (int sample = 0; sample < options.samples; ++sample) {
@@ -198,7 +205,7 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
     const std::vector<HostTensor> got = loaded.run(dense_inputs(imported, inputs));
     const std::vector<Deviation> deviations =
         output_deviations(imported, inputs, exact, got, seed, options.deadline, products);
-    bool sample_passed = true;
+    bool sample_passed = result.allowed_error == 0 || relative_error(got, exact) <= result.allowed_error;
     for (size_t i = 0; i < got.size(); ++i) {
       const Deviation& deviation = deviations[i];
       sample_passed = sample_passed && deviation.passed();
@@ -207,6 +214,8 @@ VerifyResult compare_executable(const Graph& imported, const std::string& execut
       } else if (deviation.ratio > result.outputs[i].deviation.ratio) {
         result.outputs[i].deviation = deviation;
       }
+      if (result.allowed_error > 0)
+        result.outputs[i].relative = std::max(result.outputs[i].relative, relative_error(got[i], exact[i]));
     }
     if (!sample_passed && result.passed) {
       result.bisection =

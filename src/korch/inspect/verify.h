@@ -22,12 +22,14 @@ struct VerifyOptions {
 struct OutputError {
   std::string output;
   Deviation deviation;
+  double relative = 0;  // inspect/output_error.h
 };
 
 struct VerifyResult {
   bool passed = true;
   std::vector<OutputError> outputs;  // the worst of the samples, one per output
   Bisection bisection;               // when not passed
+  double allowed_error = 0;          // of `relative`, where the executable was made for one; else 0
   std::string special_not_fed;       // why no NaN, infinities, subnormal numbers were; empty: they were
 };
 

@@ -258,6 +258,9 @@ std::vector<HostTensor> RandomRounding::product(const Node& node, const std::vec
     return product(as_matmul(node), {inputs[0], widened_weights(std::get<NarrowAttrs>(node.attrs), inputs)},
                    types);
   std::vector<HostTensor> operands = inputs;
+  // With a wide result: products are exact in float32, and sums are rounded there.
+  if (is_small_float(inputs[0].dtype()) && types[0].dtype == DType::f32)
+    for (HostTensor& operand : operands) operand = converted(operand, DType::f32);
   if (products_ != ProductType::f32)
     for (HostTensor& operand : operands) operand = rounded_for_products(operand, products_, state_);
   operands[0] = moved(operands[0], state_);

@@ -41,14 +41,16 @@ void visit_fields(PadAttrs& a, auto&& visit) {
   visit("before", a.before), visit("after", a.after), visit("mode", a.mode), visit("value", a.value);
 }
 void visit_fields(MatMulAttrs& a, auto&& visit) {
-  visit("transpose_a", a.transpose_a), visit("transpose_b", a.transpose_b);
+  visit("transpose_a", a.transpose_a), visit("transpose_b", a.transpose_b),
+      visit("wide_result", a.wide_result);
 }
 void visit_fields(NarrowAttrs& a, auto&& visit) {
   visit("block", a.block), visit("bits", a.bits);
 }
 void visit_fields(ConvAttrs& a, auto&& visit) {
   visit("strides", a.strides), visit("dilations", a.dilations), visit("pads_before", a.pads_before),
-      visit("pads_after", a.pads_after), visit("output_padding", a.output_padding), visit("group", a.group);
+      visit("pads_after", a.pads_after), visit("output_padding", a.output_padding), visit("group", a.group),
+      visit("wide_result", a.wide_result);
 }
 void visit_fields(PoolAttrs& a, auto&& visit) {
   visit("kernel", a.kernel), visit("strides", a.strides), visit("dilations", a.dilations),

@@ -41,9 +41,12 @@ bool are_bytes(const InferArgs& args) {
   return args.inputs.size() == 2 && args.inputs[0].dtype == DType::u8 && args.inputs[1].dtype == DType::i8;
 }
 
-// Products of int16 and of bytes are summed in int32.
-DType product_type(const InferArgs& args) {
+// Products of int16 and of bytes are summed in int32, those of bfloat16 with a wide result in float32.
+DType product_type(const InferArgs& args, bool wide_result) {
   const DType type = args.inputs[0].dtype;
+  infer_require(args, !wide_result || (args.inputs.size() == 2 && type == DType::bf16),
+                "only products of two operands of bfloat16 have a wide result");
+  if (wide_result) return DType::f32;
   return type == DType::i16 || are_bytes(args) ? DType::i32 : type;
 }
 
@@ -128,9 +131,11 @@ std::vector<TensorType> infer_linear(const InferArgs& args) {
     return {{args.inputs[0].dtype, attention_shape(args)}};
   }
   if (args.op == Op::WinogradProduct) return {{args.inputs[0].dtype, winograd_product_shape(args)}};
-  const Shape shape =
-      args.op == Op::MatMul ? matmul_shape(args) : conv_shape(args, args.op == Op::ConvTranspose);
-  return {{product_type(args), shape}};
+  if (args.op == Op::MatMul)
+    return {{product_type(args, args.get<MatMulAttrs>().wide_result), matmul_shape(args)}};
+  const bool wide_result = args.get<ConvAttrs>().wide_result;
+  infer_require(args, !wide_result || args.op == Op::Conv, "a transposed convolution has no wide result");
+  return {{product_type(args, wide_result), conv_shape(args, args.op == Op::ConvTranspose)}};
 }
 
 }  // namespace korch

@@ -76,8 +76,9 @@ struct PadAttrs {
   double value = 0;
   bool operator==(const PadAttrs&) const = default;
 };  // >= 0, one per axis
+// wide_result: of operands of bf16 alone; products and sums are float32, and so is the result.
 struct MatMulAttrs {
-  bool transpose_a = false, transpose_b = false;
+  bool transpose_a = false, transpose_b = false, wide_result = false;
   bool operator==(const MatMulAttrs&) const = default;
 };
 // Of a product with narrow weights (ir/narrow.h).
@@ -87,10 +88,11 @@ struct NarrowAttrs {
   bool operator==(const NarrowAttrs&) const = default;
 };
 // Spatial vectors have one entry per spatial axis. Conv: x[N,C,...] w[M,C/group,k...] (bias is a separate Add
-// after fission). ConvTranspose: w[C,M/group,k...].
+// after fission). ConvTranspose: w[C,M/group,k...]. wide_result: of Conv, as of MatMul.
 struct ConvAttrs {
   std::vector<int64_t> strides, dilations, pads_before, pads_after, output_padding;
   int64_t group = 1;
+  bool wide_result = false;
   bool operator==(const ConvAttrs&) const = default;
 };
 struct PoolAttrs {

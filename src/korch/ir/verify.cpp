@@ -10,6 +10,12 @@
 namespace korch {
 namespace {
 
+bool has_wide_result(const Node& node) {
+  const auto* matmul = std::get_if<MatMulAttrs>(&node.attrs);
+  const auto* conv = std::get_if<ConvAttrs>(&node.attrs);
+  return (matmul != nullptr && matmul->wide_result) || (conv != nullptr && conv->wide_result);
+}
+
 void verify_node(const Graph& graph, NodeId id, GraphForm form) {
   const Node& node = graph.node(id);
   const auto require = [&](bool condition, const char* what) {
@@ -43,7 +49,7 @@ void verify_node(const Graph& graph, NodeId id, GraphForm form) {
                           node.op != Op::NarrowMatMul;  // which reads them alone
     const bool small =
         std::any_of(types.begin(), types.end(), [](const TensorType& t) { return is_small_float(t.dtype); });
-    require(!computes || !small, "arithmetic on a 16-bit float after fission");
+    require(!computes || !small || has_wide_result(node), "arithmetic on a 16-bit float after fission");
   }
   std::vector<TensorType> inferred;
   try {

@@ -11,11 +11,13 @@ bool affine_in_loops(const Index& index, const Nest& nest) {
   return true;
 }
 
-// A load, or one of fewer bits as int32; null: something else.
+// A load, or one of fewer bits as int32 or float32; null: something else.
 const Expr* widened_load(const TileGraph& graph, int node) {
   const Expr* e = &graph.pool[node];
-  if (e->kind == ExprKind::call && e->fn == ScalarFn::cast && e->type == DType::i32)
-    e = &graph.pool[e->args[0]];
+  if (e->kind == ExprKind::call && e->fn == ScalarFn::cast) {
+    const Expr* narrow = &graph.pool[e->args[0]];
+    if (e->type == DType::i32 || (e->type == DType::f32 && narrow->type == DType::bf16)) e = narrow;
+  }
   return e->kind == ExprKind::load ? e : nullptr;
 }
 
@@ -23,6 +25,7 @@ const Expr* widened_load(const TileGraph& graph, int node) {
 int terms_of(DType a, DType b, DType sum) {
   if (a == sum && b == sum) return 1;
   if (a == DType::i16 && b == DType::i16 && sum == DType::i32) return 2;
+  if (a == DType::bf16 && b == DType::bf16 && sum == DType::f32) return 2;
   return a == DType::u8 && b == DType::i8 && sum == DType::i32 ? 4 : 0;
 }
 

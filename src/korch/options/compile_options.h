@@ -16,8 +16,9 @@
 namespace korch {
 
 // The arithmetic that a plan may use: see docs/design/rewrite.md. tf32, f16, bf16: as standard, and on a GPU
-// products of float32 multiply numbers of these types.
-enum class Accuracy { strict, standard, tf32, f16, bf16 };
+// products of float32 multiply numbers of these types. relaxed: as standard, and on a CPU products may
+// multiply operands rounded to bfloat16, as far as CompileOptions::output_error allows.
+enum class Accuracy { strict, standard, tf32, f16, bf16, relaxed };
 const char* name(Accuracy accuracy);
 // What products of float32 may multiply.
 ProductType products_of(Accuracy accuracy);
@@ -66,6 +67,7 @@ struct CompileOptions {
   std::string runs;
   uint64_t seed = 0;  // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
+  double output_error = 0;  // of Accuracy::relaxed: the largest error of an output (inspect/output_error.h)
   Strategy strategy = Strategy::optimal;
   uint64_t random_seed = 0;         // of Strategy::random
   Bounds bounds = Bounds::learned;  // for Measure::prove

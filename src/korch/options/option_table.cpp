@@ -25,11 +25,9 @@ template <typename E>
 using Words = std::vector<std::pair<const char*, E>>;
 
 // The first is the preset.
-const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard},
-                                     {"strict", Accuracy::strict},
-                                     {"tf32", Accuracy::tf32},
-                                     {"f16", Accuracy::f16},
-                                     {"bf16", Accuracy::bf16}};
+const Words<Accuracy> kAccuracies = {{"standard", Accuracy::standard}, {"strict", Accuracy::strict},
+                                     {"tf32", Accuracy::tf32},         {"f16", Accuracy::f16},
+                                     {"bf16", Accuracy::bf16},         {"relaxed", Accuracy::relaxed}};
 const Words<Strategy> kStrategies = {
     {"optimal", Strategy::optimal}, {"greedy", Strategy::greedy}, {"unfused", Strategy::unfused}};
 const Words<Bounds> kBounds = {{"learned", Bounds::learned}, {"analytic", Bounds::analytic}};
@@ -40,7 +38,7 @@ const Words<WhichVariants> kWhichVariants = {{"exact", WhichVariants::exact},
                                              {"none", WhichVariants::none}};
 const Words<rt::Schedule> kScheduleWords = {{"barrier", rt::Schedule::barrier},
                                             {"dynamic", rt::Schedule::dynamic}};
-constexpr std::string_view kRandom = "random:";
+constexpr std::string_view kRandom = "random:", kRelaxed = "relaxed:";
 
 template <typename E>
 const char* word_of(const Words<E>& words, E value) {
@@ -173,6 +171,7 @@ class Slots {
   // The last one is.
   void for_experts() { all.back().row.is_for_experts = true; }
 
+  void accuracy(CompileOptions& options);
   void strategy(CompileOptions& options);
   void measuring(CompileOptions& options);
   void planning(CompileOptions& options);
@@ -197,15 +196,7 @@ Slots::Slots(UserOptions& options) {
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
       "of random numbers that the model draws, each node without a seed of its own; every run has the same");
-  word(
-      "accuracy", kEverybody, o.accuracy, kAccuracies,
-      "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
-      "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of "
-      "tf32 "
-      "in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of that); "
-      "tf32, "
-      "f16, bf16, of GPUs: also products of float32 numbers rounded to this type (beyond 65504 those of f16 "
-      "are infinite), with sums in float32");
+  accuracy(o);
   planning(o);
   making(o);
   fleet(o);
@@ -225,10 +216,8 @@ void Slots::shapes(CompileOptions& options) {
   std::vector<std::string>& at = options.at;
   add("at", kCompiling, OptionKind::texts, "",
       "for open shapes, a run that should be fast: seq=1,past=300, or seq=1,past=300:4 if it comes four "
-      "times as "
-      "often as another one (repeatable); else small extents are taken to be as likely as large ones, and "
-      "the "
-      "least to be likely",
+      "times as often as another one (repeatable); else small extents are taken to be as likely as large "
+      "ones, and the least to be likely",
       [&at](const std::string& text) {
         at.push_back(text);
         return true;
@@ -239,6 +228,26 @@ void Slots::shapes(CompileOptions& options) {
        "choice), "
        "reassociating (they do, within rounding), none");
   for_experts();
+}
+
+void Slots::accuracy(CompileOptions& options) {
+  OptionRow& row = word(
+      "accuracy", kEverybody, options.accuracy, kAccuracies,
+      "strict: float32, sums reassociated; standard: also Winograd, Strassen and one-pass variance, where an "
+      "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of "
+      "tf32 in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of "
+      "that); tf32, f16, bf16, of GPUs: also products of float32 numbers rounded to this type (beyond 65504 "
+      "those of f16 "
+      "are infinite), with sums in float32; relaxed:ERROR, of CPUs that "
+      "multiply bfloat16: also products of operands rounded to it, as many as leave the outputs' relative "
+      "error (root mean square, over that of the output) at ERROR or less, such as 1e-2");
+  row.words.back() = std::string(kRelaxed) + "ERROR";
+  all.back().set = [&options, known = all.back().set](const std::string& text) {
+    if (!text.starts_with(kRelaxed)) return text != name(Accuracy::relaxed) && known(text);
+    options.accuracy = Accuracy::relaxed;
+    return read_number(std::string_view(text).substr(kRelaxed.size()), &options.output_error) &&
+           options.output_error > 0 && options.output_error < 1;
+  };
 }
 
 void Slots::strategy(CompileOptions& options) {

@@ -68,7 +68,14 @@ std::vector<ShapePlan> shape_plans_of(const Plan& plan) {
   return {whole};
 }
 
+double allowed_output_error(const Plan& plan) {
+  constexpr std::string_view kRelaxed = "relaxed:";
+  const std::string& accuracy = plan.report.accuracy;
+  return accuracy.starts_with(kRelaxed) ? std::strtod(accuracy.c_str() + kRelaxed.size(), nullptr) : 0;
+}
+
 ProductType products_of(const Plan& plan) {
+  if (allowed_output_error(plan) > 0) return ProductType::bf16;
   return product_type_named(plan.report.accuracy).value_or(ProductType::f32);
 }
 

@@ -167,6 +167,8 @@ struct Plan {
 
 // Of a plan without shape plans: all of it, for all shapes.
 std::vector<ShapePlan> shape_plans_of(const Plan& plan);
+// The largest relative error of an output, where the accuracy that was asked for states one; else 0.
+double allowed_output_error(const Plan& plan);
 // What its products may multiply, by the accuracy that was asked for.
 ProductType products_of(const Plan& plan);
 // A shape plan as a plan of its own, with the kernels and constants of all.

@@ -7,6 +7,7 @@
 
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
+#include "korch/rewrite/bfloat16_products.h"
 
 namespace korch {
 namespace {
@@ -186,6 +187,8 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
   if (options.alternatives) {
     rewriter.keep_nodes();
     saturate(graph, rewriter, wanted, options, result);
+    // Last, so that no rule moves what is rounded.
+    if (options.bfloat16_products) add_bfloat16_products(graph, rewriter, options.float_products);
     finish();
   }
   result.applied = rewriter.applied();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,13 @@ struct RewriteOptions {
   bool strict = false;                 // only rules that add no error beyond another order of summation
   std::vector<std::string> only = {};  // names of the rules to apply; empty: all
   RewriteLimits limits = {};
-  bool bytes = false;        // the target multiplies bytes
-  bool floats = false;       // the target has no kernels for narrow weights
-  bool alternatives = true;  // false: only what dominates, in the place of what it equals
-  bool fold = true;          // constants that alternatives need are computed (in float64, rounded once)
-  Deadline deadline = {};    // after which nothing more is added; a limit like the others
+  bool bytes = false;                         // the target multiplies bytes
+  bool floats = false;                        // the target has no kernels for narrow weights
+  bool bfloat16_products = false;             // the target multiplies bfloat16, and results may differ
+  std::set<std::string> float_products = {};  // ONNX nodes whose products stay float32 all the same
+  bool alternatives = true;                   // false: only what dominates, in the place of what it equals
+  bool fold = true;        // constants that alternatives need are computed (in float64, rounded once)
+  Deadline deadline = {};  // after which nothing more is added; a limit like the others
 };
 
 struct Rewritten {

@@ -97,7 +97,8 @@ typedef struct korch_state_info {
 
 typedef struct korch_model_info {
   uint32_t api_version; /* KORCH_API_VERSION it was written with */
-  const char* isa;      /* "x86-64", "x86-64-v3", "x86-64-v4" or "x86-64-v4-vnni" */
+  const char* isa;      /* "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16" or
+                           "x86-64-v4-amx" */
   uint32_t threads;     /* it was compiled for */
   uint32_t input_count;
   uint32_t output_count;

@@ -284,6 +284,9 @@ class PlanMaker {
     for (NodeId id : candidate.nodes) {
       const Node& node = graph_.node(id);
       step.label += (step.label.empty() ? "" : "+") + std::string(name(node.op));
+      if (info(node.op).category == Category::linear &&
+          graph_.value(node.inputs[0]).type.dtype == DType::bf16)
+        step.label += "(bf16)";
       step.primitives.push_back(print(graph_, id));
       PlanPrimitive& primitive = step.wiring.emplace_back();
       primitive.inputs.assign(node.inputs.begin(), node.inputs.end());

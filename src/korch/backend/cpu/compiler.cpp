@@ -59,6 +59,16 @@ Isa isa_of(const std::string& code) {
   return *isa;
 }
 
+// Of instruction sets beyond those that the compiler has a name for.
+struct IsaFeature {
+  Isa first;
+  const char *of_front_end, *of_driver;
+};
+constexpr IsaFeature kFeatures[] = {{Isa::x86_64_v4_vnni, "+avx512vnni", " -mavx512vnni"},
+                                    {Isa::x86_64_v4_bf16, "+avx512bf16", " -mavx512bf16"},
+                                    {Isa::x86_64_v4_amx, "+amx-tile", " -mamx-tile"},
+                                    {Isa::x86_64_v4_amx, "+amx-bf16", " -mamx-bf16"}};
+
 // Front-end (cc1) arguments: what the driver makes of -O1 -fPIC -fno-exceptions -fno-rtti, without asking the
 // machine where its headers are. Loops are spelled with explicit vectors, so the vectorizers stay off (as -O1
 // has them).
@@ -91,7 +101,8 @@ std::vector<const char*> front_end_arguments(Isa isa) {
                                         "-x",
                                         "c++",
                                         kSourceName};
-  if (isa == Isa::x86_64_v4_vnni) arguments.insert(arguments.begin(), {"-target-feature", "+avx512vnni"});
+  for (const IsaFeature& feature : kFeatures)
+    if (isa >= feature.first) arguments.insert(arguments.begin(), {"-target-feature", feature.of_front_end});
   return arguments;
 }
 
@@ -218,11 +229,14 @@ Result<std::string> compile_object(const std::string& source, const std::string&
 
 std::string compile_command(const std::string& code) {
   const Isa isa = isa_of(code);
+  std::string features;
+  for (const IsaFeature& feature : kFeatures)
+    if (isa >= feature.first) features += feature.of_driver;
   return fmt::format(
       "clang++-19 -std=c++20 -O1 -march={}{} -mprefer-vector-width=512 -ffp-contract=fast-honor-pragmas "
       "-fno-strict-aliasing "
       "-fno-rtti -fPIC -w -c",
-      name(std::min(isa, Isa::x86_64_v4)), isa == Isa::x86_64_v4_vnni ? " -mavx512vnni" : "");
+      name(std::min(isa, Isa::x86_64_v4)), features);
 }
 
 std::string compiler_version() {

@@ -23,12 +23,26 @@ const char* element_type(const MicroKernel& kernel) {
   return kernel.type == DType::f32 ? "float" : "int";
 }
 
+// Of the operands; several terms are one element.
+const char* operand_type(const MicroKernel& kernel) {
+  return kernel.type == DType::f32 && kernel.terms == 1 ? "float" : "int";
+}
+
+bool multiplies_pairs_of_bfloat16(const MicroKernel& kernel) {
+  return kernel.type == DType::f32 && kernel.terms == 2;
+}
+
 std::string vector_types(const MicroKernel& kernel, int width) {
   std::string text = fmt::format(
       "typedef {2} v{0} __attribute__((vector_size({1})));"
       "typedef {2} v{0}u __attribute__((vector_size({1}),aligned(4),may_alias));\n",
       width, width * 4, arithmetic_type(kernel));
-  if (kernel.terms > 1)
+  if (multiplies_pairs_of_bfloat16(kernel))
+    text += fmt::format(
+        "typedef int v{0}i __attribute__((vector_size({1})));"
+        "typedef __bf16 v{0}s __attribute__((vector_size({1})));\n",
+        width, width * 4);
+  else if (kernel.terms > 1)
     text += fmt::format("typedef {2} v{0}s __attribute__((vector_size({1})));\n", width, width * 4,
                         kernel.terms == 2 ? "short" : "int");
   return text;
@@ -37,6 +51,9 @@ std::string vector_types(const MicroKernel& kernel, int width) {
 // Adds what an element of each operand stands for to an accumulator.
 std::string accumulate(const MicroKernel& kernel, int row, size_t vector) {
   const int width = kernel.lanes[vector];
+  if (multiplies_pairs_of_bfloat16(kernel))
+    return fmt::format("c{3}_{2}=__builtin_ia32_dpbf16ps_{1}(c{3}_{2},(v{0}s)((v{0}i){{}}+x),(v{0}s)w{2});",
+                       width, width * 32, vector, row);
   switch (kernel.terms) {
     case 1:
       return fmt::format("c{}_{}+=w{}*x;", row, vector, vector);
@@ -64,7 +81,9 @@ void emit_term(std::string& text, const MicroKernel& kernel, int64_t a_at, int64
     text += fmt::format("v{0} w{1}=*(const v{0}u*)(pb+{2});", kernel.lanes[v], v, b_at + b_offset(kernel, v));
   text += "\n";
   for (int r = 0; r < kernel.rows; ++r) {
-    text += fmt::format("{{{} x=pa[{}];", arithmetic_type(kernel), a_at + r * kernel.row_stride);
+    text += fmt::format("{{{} x=pa[{}];",
+                        kernel.terms > 1 && kernel.type == DType::f32 ? "int" : arithmetic_type(kernel),
+                        a_at + r * kernel.row_stride);
     for (size_t v = 0; v < kernel.lanes.size(); ++v) text += accumulate(kernel, r, v);
     text += "}\n";
   }
@@ -76,7 +95,7 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
   if (iterations > 0) {
     const int64_t next_step = kernel.rows * kUnroll * loop.a_step;  // as much as an iteration reads
     if (kernel.prefetch_next_rows)
-      text += fmt::format("const {}*next=pa+{};", element_type(kernel), kernel.rows * kernel.row_stride);
+      text += fmt::format("const {}*next=pa+{};", operand_type(kernel), kernel.rows * kernel.row_stride);
     text += fmt::format("for(long k=0;k<{};++k){{\n", iterations);
     if (kernel.prefetch_next_rows) {
       for (int64_t at = 0; at < next_step; at += kCacheLineFloats)
@@ -97,13 +116,13 @@ void emit_innermost(std::string& text, const MicroKernel& kernel, const Reductio
 void emit_loops(std::string& text, const MicroKernel& kernel, size_t depth) {
   const ReductionLoop& loop = kernel.loops[depth];
   if (depth + 1 == kernel.loops.size()) {
-    text += fmt::format("{{const {1}*pa=a{0};const {1}*pb=b{0};\n", depth, element_type(kernel));
+    text += fmt::format("{{const {1}*pa=a{0};const {1}*pb=b{0};\n", depth, operand_type(kernel));
     emit_innermost(text, kernel, loop);
     text += "}\n";
     return;
   }
   text += fmt::format("{{const {3}*a{1}=a{0};const {3}*b{1}=b{0};for(long k{0}=0;k{0}<{2};++k{0}){{\n", depth,
-                      depth + 1, loop.count, element_type(kernel));
+                      depth + 1, loop.count, operand_type(kernel));
   emit_loops(text, kernel, depth + 1);
   text += fmt::format("a{0}+={1};b{0}+={2};}}}}\n", depth + 1, loop.a_step, loop.b_step);
 }
@@ -125,9 +144,9 @@ int64_t MicroKernel::next_elements() const {
 std::string emit_micro_kernel(const std::string& name, const MicroKernel& kernel) {
   KORCH_ASSERT(!kernel.loops.empty() && kernel.rows > 0 && !kernel.lanes.empty(), name);
   std::string text = fmt::format(
-      "{0}static __attribute__((noinline)) void {1}(const {3}*a0,const {3}*b0,{3}*tile,const "
-      "{3}*next_columns{2}){{\n(void)next_columns;\n",
-      kSharedFunction, name, kernel.part ? ",bool first" : "", element_type(kernel));
+      "{0}static __attribute__((noinline)) void {1}(const {4}*a0,const {4}*b0,{3}*tile,const "
+      "{4}*next_columns{2}){{\n(void)next_columns;\n",
+      kSharedFunction, name, kernel.part ? ",bool first" : "", element_type(kernel), operand_type(kernel));
   for (int width : std::set<int>(kernel.lanes.begin(), kernel.lanes.end()))
     text += vector_types(kernel, width);
   auto each = [&](auto accumulator) {  // (width, its name, where it belongs)

@@ -25,7 +25,7 @@ struct ReductionLoop {
 struct MicroKernel {
   DType type = DType::f32;  // or i32, whose sums wrap around
   // Of one element of the operands: 1; of type i32 also 2, each an i16, or 4, each a byte, of `a` without
-  // sign.
+  // sign; of type f32 also 2, each a bf16.
   int terms = 1;
   int rows = 1;
   std::vector<int> lanes;            // width of each vector of a row: 16, 8 or 4 elements

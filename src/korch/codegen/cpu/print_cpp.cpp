@@ -74,7 +74,8 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
 }}
 )",
                        symbol, declarations(graph_), before_, slice_variables(phase_), body_,
-                       streams() ? "  __builtin_ia32_sfence();\n" : "");
+                       std::string(streams() ? "  __builtin_ia32_sfence();\n" : "") +
+                           (products_.take_matrix_tiles() ? "  __builtin_ia32_tilerelease();\n" : ""));
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "korch/codegen/cpu/matrix_kernel.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/cpu/narrow_kernel.h"
 #include "korch/kernel/product.h"
@@ -142,8 +143,11 @@ void ProductPrinter::print(const Phase& phase, const Nest& nest, const NestSched
   if (product.is_narrow()) return print_narrow(nest, product, emitter);
   const DType type = graph_.pool[nest.stores[0].value].type;
   const MicroKernel kernel = micro_kernel(phase, nest, schedule, product, type, target_);
-  const std::string& name =
-      function([&](const std::string& to) { return linear::emit_micro_kernel(to, kernel); });
+  const bool in_tiles = has_matrix_tiles(target_) && linear::takes_matrix_tiles(kernel);
+  const std::string& name = function([&](const std::string& to) {
+    return in_tiles ? linear::emit_matrix_kernel(to, kernel) : linear::emit_micro_kernel(to, kernel);
+  });
+  uses_matrix_tiles_ = uses_matrix_tiles_ || in_tiles;
   const auto pointer = [&](int buffer, const Index& offset) {
     return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
   };

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "korch/codegen/cpu/body_emitter.h"
 #include "korch/device/device.h"
@@ -20,6 +21,8 @@ class ProductPrinter {
   void print(const Phase& phase, const Nest& nest, const NestSchedule& schedule, BodyEmitter& emitter);
   // Of all micro-kernels called so far.
   const std::string& functions() const { return functions_; }
+  // Whether a product since the last call is computed in tiles of AMX, which somebody releases.
+  bool take_matrix_tiles() { return std::exchange(uses_matrix_tiles_, false); }
 
  private:
   // The name of the function; adds it where it is new.
@@ -32,6 +35,7 @@ class ProductPrinter {
   const Device& target_;
   std::map<std::string, std::string> names_;  // by the function's text from its parameters on
   std::string functions_;
+  bool uses_matrix_tiles_ = false;
   bool has_tables_ = false;
 };
 

@@ -330,6 +330,12 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   if (name == "scale_by_power" && isa >= Isa::x86_64_v4 && lanes == 16)
     return "static inline f32x16 scale_by_power(f32x16 y, f32x16 n, i32x16) {\n"
            "  return (f32x16)__builtin_ia32_scalefps512_mask(y, n, y, (unsigned short)-1, 4);\n}\n";
+  if (name == "to_bf16" && row(isa).multiplies_bfloat16 && lanes == 16)  // subnormal numbers become 0
+    return "static inline i32x16 to_bf16(f32x16 x) {\n"
+           "  typedef unsigned short u16x16 __attribute__((vector_size(32)));\n"
+           "  typedef __bf16 bf16x16 __attribute__((vector_size(32)));\n"
+           "  const bf16x16 y = __builtin_ia32_cvtneps2bf16_512_mask(x, (bf16x16){}, (unsigned short)-1);\n"
+           "  return __builtin_convertvector((u16x16)y, i32x16);\n}\n";
   if (isa >= Isa::x86_64_v4 && lanes == 16)
     for (const MathFunction& row : avx512_math_functions())
       if (name == row.name) return row.text + 1;

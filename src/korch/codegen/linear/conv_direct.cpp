@@ -62,11 +62,11 @@ int row_span(const LinearWorkload& p, const Implementation& implementation) {
   return 3;
 }
 
-DataPath data_path(const LinearWorkload& p, const Implementation& implementation) {
+DataPath data_path(const LinearWorkload& p, const Implementation& implementation, int64_t step_multiple) {
   const ConvShape& s = *p.conv;
   const bool along_channels = contiguous_axis(p, implementation, p.data) == 1,
              fused = p.data_fused || s.padded();
-  const int64_t together = terms_together(p);
+  const int64_t together = terms_together(p) * step_multiple;
   if (together > 1)
     return fused || !along_channels || (s.in_channels / s.group) % together != 0 ? DataPath::panel_channels
                                                                                  : DataPath::direct;
@@ -137,13 +137,15 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
 
 RowKernel describe(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   RowKernel k = conv_rows(p, implementation, target);
-  k.path = data_path(p, implementation);
-  k.transposed_store = stores_rows(p, implementation);
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
+  k.step_multiple = step_multiple(p, tile, target, k.depth);
+  k.path = data_path(p, implementation, k.step_multiple);
+  k.transposed_store = stores_rows(p, implementation);
   k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),
                                  {tile.vectors * target.lanes(), k.blocks.tail_lanes()});
+  if (k.step_multiple > 1) k.weight_packing.params.push_back(k.step_multiple * k.step_channels());
   k.tiling = split_rows(k.width, tile.rows);
   k.slicing = choose_slicing(slicing_request(k, schedule), target);
   return k;
@@ -157,6 +159,7 @@ std::vector<TileShape> tiles(const LinearWorkload& p, const Implementation& impl
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t steps = s.kernel_h * s.kernel_w * ceil_div(s.in_channels / s.group, terms_together(p)),
                 columns = s.out_channels / s.group;
+  if (in_matrix_tiles(p, target, s.in_channels / s.group)) return rank_matrix_tiles(width, columns);
   return rank_tiles(width, columns, steps, rows_conflict(operand_bytes(p, s.stride_w * s.in_channels)),
                     target);
 }
@@ -165,6 +168,7 @@ void add_variant(const LinearWorkload& p, const Device& target, Order data, Orde
                  std::vector<Implementation>& found) {
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   implementation.schedule = RowSchedule{tiles(p, implementation, target).front()};
+  implementation.flops_at_once = flops_at_once(p, target, p.conv->in_channels / p.conv->group);
   add_once(implementation, found);
 }
 

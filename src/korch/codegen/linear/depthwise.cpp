@@ -30,7 +30,7 @@ Result<LinearWorkload> depthwise_workload(const Graph& graph, const Candidate& c
   if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1)
     return refuse("not a depthwise convolution");
   if (!p.weight_constant || p.data_fused) return refuse("depthwise convolution with computed operands");
-  if (!linear::has_register_tiles(p, target) || terms_together(p) == 4)
+  if (!linear::has_register_tiles(p, target) || terms_together(p) == 4 || multiplies_pairs_of_bfloat16(p))
     return Refusal{RefusalReason::unsupported_type,
                    "depthwise convolution of a type other than float32, int32 and int16"};
   return workload;

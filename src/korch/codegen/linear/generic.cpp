@@ -21,6 +21,8 @@ Result<LinearWorkload> generic_workload(const Graph& graph, const Candidate& can
   if (!workload.ok()) return workload;
   const LinearWorkload& p = workload.value();
   if (p.attention) return Refusal{RefusalReason::no_kernel_family, "two products"};
+  if (multiplies_pairs_of_bfloat16(p))
+    return Refusal{RefusalReason::unsupported_type, "product of bfloat16 in linear_generic"};
   const DType type = type_of(p, p.value).dtype;
   if (!has_products(type)) return Refusal{RefusalReason::unsupported_type, "linear primitive of this type"};
   if (type != DType::f32 && candidate.nodes.size() > 1)

@@ -57,13 +57,14 @@ bool walks_flat(const LinearWorkload& p, const Implementation& implementation, V
   return operand_merges(p, implementation, operand, row_axes(type_of(p, operand).shape));
 }
 
-DataPath data_path(const LinearWorkload& p, const Implementation& implementation, bool flat) {
+DataPath data_path(const LinearWorkload& p, const Implementation& implementation, bool flat,
+                   int64_t step_multiple) {
   const int rank = static_cast<int>(type_of(p, p.data).shape.size());
   const int k_axis = p.matmul->transpose_a ? rank - 2 : rank - 1;
   const int contiguous = contiguous_axis(p, implementation, p.data);
   const bool along_k = contiguous == k_axis,
              fused = p.data_fused || (flat && !walks_flat(p, implementation, p.data));
-  const int64_t together = terms_together(p);
+  const int64_t together = terms_together(p) * step_multiple;
   if (together > 1)
     return fused || !along_k || p.matmul->k % together != 0 ? DataPath::panel_channels : DataPath::direct;
   if (fused)
@@ -150,12 +151,15 @@ SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) 
 
 RowKernel describe(const LinearWorkload& p, const Implementation& implementation, const Device& target) {
   RowKernel k = matmul_rows(p, implementation, target);
+  const MatMulShape& s = *p.matmul;
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
-  k.path = data_path(p, implementation, one_matrix(p));
+  k.step_multiple = step_multiple(p, tile, target, s.k);
+  k.path = data_path(p, implementation, one_matrix(p), k.step_multiple);
   k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),
                                  {tile.vectors * target.lanes(), k.blocks.tail_lanes()});
+  if (k.step_multiple > 1) k.weight_packing.params.push_back(k.step_multiple * k.step_channels());
   k.tiling = split_rows(k.width, tile.rows);
   k.transposed_store = stores_rows(p, implementation);
   k.slicing = choose_slicing(slicing_request(k, schedule), target);
@@ -170,6 +174,7 @@ std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   const auto ranked = [&](int64_t rows) {
     if (p.narrow) return rank_narrow_tiles(rows, s.n, target);
+    if (in_matrix_tiles(p, target, s.k)) return rank_matrix_tiles(rows, s.n);
     return rank_tiles(rows, s.n, ceil_div(s.k, terms_together(p)),
                       !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
   };
@@ -230,6 +235,7 @@ void list_matmul(const Graph& graph, const Candidate& candidate, const Device& t
         std::pair{Order::channels_last, Order::row_major}}) {
     Implementation implementation = with_layouts(p, "matmul", data, result);
     implementation.schedule = RowSchedule{shape, blocks};
+    implementation.flops_at_once = flops_at_once(p, target, p.matmul->k);
     add_once(implementation, found);
   }
 }

@@ -16,7 +16,8 @@ struct PackedOperand {
   ColumnBlocks blocks;
   std::function<Coords(const Index& matrix, const Index& k, const Index& column)> coords;
   int64_t step_rows = 1;
-  int64_t steps() const { return ceil_div(depth, step_rows); }
+  int64_t step_multiple = 1;  // RowKernel::step_multiple
+  int64_t steps() const { return ceil_div(depth, step_rows * step_multiple) * step_multiple; }
   int64_t matrix_elements() const { return steps() * step_rows * blocks.lanes_in_all(); }
 };
 

@@ -1,6 +1,7 @@
 #include "korch/codegen/linear/row_kernel.h"
 
 #include "korch/base/ceil_div.h"
+#include "korch/codegen/cpu/matrix_kernel.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/epilogue_nests.h"
 #include "korch/codegen/linear/kernel_builder.h"
@@ -29,6 +30,8 @@ class RowKernelBuilder {
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
         parts_(narrow() ? ReductionParts() : reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
+    if (parts_.depth_parts > 1 && k_.steps() / parts_.depth_parts % k_.step_multiple != 0)
+      parts_.depth_parts = 1;
     if (bytes_of(*k_.workload, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
       parts_ = {};
   }
@@ -244,8 +247,8 @@ Result<tile::ScheduledGraph> RowKernelBuilder::build() {
     builder_.pack(p.weight, k_.weight_packing,
                   std::max(k_.weight_matrices, k_.weight_matrix ? 1 : k_.groups) * matrix_size());
   } else {
-    const PackedOperand columns{p.weight,  k_.weight_matrices, k_.depth,
-                                k_.blocks, k_.weight_coords,   k_.step_channels()};
+    const PackedOperand columns{p.weight,         k_.weight_matrices, k_.depth,        k_.blocks,
+                                k_.weight_coords, k_.step_channels(), k_.step_multiple};
     weight_ =
         builder_.add_temporary(columns.matrices * columns.matrix_elements(), type_of(p, p.weight).dtype);
     builder_.add_phase(packing_phase(builder_, columns, weight_));
@@ -291,6 +294,24 @@ int contiguous_axis(const LinearWorkload& workload, const Implementation& implem
     if (type_of(workload, input).shape == type_of(workload, value).shape)
       return contiguous_axis(workload, implementation, input);
   return -1;
+}
+
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth) {
+  constexpr int64_t kTerms = 2 * kMatrixTileSteps;
+  return multiplies_pairs_of_bfloat16(workload) && has_matrix_tiles(target) &&
+         ceil_div(depth, kTerms) * kTerms <= 2 * depth;
+}
+
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth) {
+  constexpr int64_t kOfMatrixTiles = 16;
+  return in_matrix_tiles(workload, target, depth) ? kOfMatrixTiles : terms_together(workload);
+}
+
+int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
+                      int64_t depth) {
+  const bool in_tiles =
+      in_matrix_tiles(workload, target, depth) && fits_matrix_tiles(tile.rows, tile.vectors);
+  return in_tiles ? kMatrixTileSteps : 1;
 }
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel) {

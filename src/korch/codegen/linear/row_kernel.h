@@ -37,6 +37,7 @@ struct RowKernel {
   // The reduction: taps_h x taps_w x depth; of small integers 2 or 4 channels at a time, which then lie
   // beside each other.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
+  int64_t step_multiple = 1;  // of so many steps, the last ones of zeros: what an instruction takes
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
   int64_t in_height = 1, in_width = 1;
   DataPath path = DataPath::direct;
@@ -59,7 +60,8 @@ struct RowKernel {
       false;  // vectors of the epilogue run along rows: for outputs whose rows are contiguous
 
   int64_t step_channels() const { return terms_together(*workload); }
-  int64_t steps() const { return ceil_div(depth, step_channels()); }  // the last one may be half empty
+  // The last one may be half empty.
+  int64_t steps() const { return ceil_div(depth, step_channels() * step_multiple) * step_multiple; }
   int64_t padded_depth() const { return steps() * step_channels(); }
 };
 
@@ -69,6 +71,14 @@ RowKernel conv_rows(const LinearWorkload& workload, const Implementation& implem
                     const Device& target);
 RowKernel matmul_rows(const LinearWorkload& workload, const Implementation& implementation,
                       const Device& target);
+
+// Whether tiles of AMX multiply: of enough of the `depth` channels, so that few zeros are behind them.
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth);
+// How much faster than those of float32 its products may be, by what one instruction multiplies.
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth);
+// RowKernel::step_multiple.
+int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
+                      int64_t depth);
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel);
 

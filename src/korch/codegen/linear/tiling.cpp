@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "korch/codegen/cpu/matrix_kernel.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 
 namespace korch::linear {
@@ -246,6 +247,16 @@ Slicing choose_slicing(const SlicingRequest& r, const Device& target) {
     s.tiles_per_block = (s.tiles_per_block + 1) / 2;
   even_shares(r, s);
   return s;
+}
+
+// Every load of data or columns brings a tile, so the most sums for the fewest of them.
+std::vector<TileShape> rank_matrix_tiles(int64_t rows, int64_t columns) {
+  std::vector<TileShape> shapes = {{32, 2}, {16, 3}, {16, 2}, {16, 1}};
+  const int64_t vectors = ceil_div(columns, kMatrixTileRows);
+  std::erase_if(shapes, [&](const TileShape& shape) {
+    return shape.vectors > vectors || (shape.rows > kMatrixTileRows && rows <= kMatrixTileRows);
+  });
+  return shapes;
 }
 
 void other_row_schedules(const RowSchedule& known, const std::vector<TileShape>& tiles,

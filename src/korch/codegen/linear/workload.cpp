@@ -335,14 +335,20 @@ int64_t weight_bytes(const LinearWorkload& workload, int64_t elements) {
   return workload.narrow ? elements * workload.narrow->bits / 8 : operand_bytes(workload, elements);
 }
 
+bool multiplies_pairs_of_bfloat16(const LinearWorkload& workload) {
+  return operand_type(workload) == DType::bf16 && element_type(workload) == DType::f32;
+}
+
 int64_t terms_together(const LinearWorkload& workload) {
   const DType type = operand_type(workload);
+  if (multiplies_pairs_of_bfloat16(workload)) return 2;
   return element_type(workload) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
 }
 
 bool has_register_tiles(const LinearWorkload& workload, const Device& target) {
   if (terms_together(workload) == 4) return target.multiplies_bytes;
   if (workload.narrow) return !target.is_gpu() && workload.weight_constant;
+  if (multiplies_pairs_of_bfloat16(workload)) return multiplies_bfloat16(target);
   return operand_type(workload) == type_of(workload, workload.weight).dtype &&
          (operand_type(workload) == element_type(workload) || terms_together(workload) == 2) &&
          tile::has_register_tiles(element_type(workload));

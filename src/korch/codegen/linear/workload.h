@@ -88,7 +88,9 @@ DType operand_type(const LinearWorkload& workload);
 int64_t operand_bytes(const LinearWorkload& workload, int64_t elements);
 // Of the second operand, without scales and zero points.
 int64_t weight_bytes(const LinearWorkload& workload, int64_t elements);
-// Products of int16 go two by two and those of bytes four by four, with sums in int32; others alone.
+bool multiplies_pairs_of_bfloat16(const LinearWorkload& workload);
+// Products of int16 and of bfloat16 go two by two and those of bytes four by four, with sums in int32; others
+// alone.
 int64_t terms_together(const LinearWorkload& workload);
 // Operands and result are of types that register tiles multiply and hold; of bytes on a target with an
 // instruction for that.

@@ -1,4 +1,6 @@
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "korch/runtime/model.h"
 
@@ -9,9 +11,9 @@ struct Registers {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-Registers cpuid(uint32_t leaf) {
+Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
   Registers r;
-  __get_cpuid_count(leaf, 0, &r.eax, &r.ebx, &r.ecx, &r.edx);
+  __get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
   return r;
 }
 
@@ -28,6 +30,14 @@ uint32_t saved_state() {
 
 constexpr uint32_t kSseAndAvxState = 0x6;
 constexpr uint32_t kAvx512State = 0xe0;  // masks, upper halves, upper registers
+constexpr uint32_t kTileState = 0x60000;
+constexpr uint32_t kAvx512Bf16 = 1u << 5;                     // eax of the second part of leaf 7
+constexpr uint32_t kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;  // edx of the first one
+
+bool may_use_tiles() {
+  constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return ::syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+}
 
 }  // namespace
 
@@ -41,7 +51,12 @@ bool cpu_offers(IsaLevel isa) {
   if (!all_set(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) ||
       !all_set(saved_state(), kAvx512State))
     return false;
-  return isa == kX86_64_v4 || all_set(extended.ecx, bit_AVX512VNNI);
+  if (isa == kX86_64_v4) return true;
+  if (!all_set(extended.ecx, bit_AVX512VNNI)) return false;
+  if (isa == kX86_64_v4_vnni) return true;
+  if (!all_set(cpuid(7, 1).eax, kAvx512Bf16)) return false;
+  return isa == kX86_64_v4_bf16 || (all_set(extended.edx, kAmxTile | kAmxBf16) &&
+                                    all_set(saved_state(), kTileState) && may_use_tiles());
 }
 
 }  // namespace korch::rt
