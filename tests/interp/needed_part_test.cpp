@@ -298,6 +298,69 @@ TEST(NeededPart, MasksBetweenConvolutions) {
     EXPECT_EQ(parts.at(maps[i])[2], (NeededExtent{n, 1, i % 2 == 1 ? 1 : 0, 1})) << i;
 }
 
+// A cache of p of 5 rows and n of 4 new ones, joined at their bounds: place i, or i - p + `behind`.
+struct JoinedRows {
+  Graph g;
+  ValueId cache, rows, made, p, n;
+
+  explicit JoinedRows(int64_t behind, bool follows = false) {
+    cache = g.add_input({DType::f32, {5, 2}}, "cache");
+    rows = g.add_input({DType::f32, {4, 2}}, "rows");
+    p = g.add_input({DType::i64, {}}, "p");
+    n = g.add_input({DType::i64, {}}, "n");
+    made = g.add(Op::Relu, NoAttrs{}, {rows});
+    const ValueId all = g.add(Op::Concat, AxisAttrs{0}, {cache, made}), places = positions(g, {9});
+    const auto number = [&](int64_t value) {
+      return g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {value}));
+    };
+    const ValueId moved = g.add(Op::Add, NoAttrs{}, {g.add(Op::Sub, NoAttrs{}, {places, p}), number(behind)});
+    const ValueId which =
+        g.add(Op::Where, NoAttrs{}, {g.add(Op::GreaterOrEqual, NoAttrs{}, {places, p}), moved, places});
+    const ValueId y = g.add(Op::Gather, AxisAttrs{0}, {all, g.add(Op::Min, NoAttrs{}, {which, number(8)})});
+    if (follows) {
+      g.set_outputs({y, g.add_input({DType::i64, {}}, "total")}, {"y", "total"}, {{0, 0}});
+      g.set_open_dimensions({{"p", 0, 5, {{0, 0}}},
+                             {"n", 1, 4, {{1, 0}}},
+                             {"total", 1, 9, {{0, 0}}, ExtentSum{0, {{0, 1}, {1, 1}}}}});
+    } else {
+      g.set_outputs({y, g.add(Op::Add, NoAttrs{}, {p, n})}, {"y", "total"}, {{0, 0}});
+      g.set_open_dimensions({{"p", 0, 5, {{0, 0}}}, {"n", 1, 4, {{1, 0}}}});
+    }
+  }
+};
+
+TEST(NeededPart, RowsBehindACache) {
+  for (const bool follows : {false, true}) {
+    const JoinedRows joined(5, follows);
+    const auto parts = needed_parts(joined.g, joined.g.topological_order());
+    EXPECT_EQ(parts.at(joined.made), (NeededPart{NeededExtent{joined.n, 1, 0, 1}, std::nullopt}));
+    EXPECT_EQ(parts.at(joined.rows), (NeededPart{NeededExtent{joined.n, 1, 0, 1}, std::nullopt}));
+  }
+  // Places that are not where the second tensor is.
+  const JoinedRows other(4);
+  EXPECT_FALSE(needed_parts(other.g, other.g.topological_order()).contains(other.made));
+}
+
+TEST(NeededPart, NothingElseOfThemMatters) {
+  const JoinedRows joined(5);
+  for (int64_t p = 0; p <= 5; ++p)
+    for (int64_t n = 1; n <= 4; ++n) {
+      HostTensor cache(TensorType{DType::f32, {5, 2}}), rows(TensorType{DType::f32, {4, 2}});
+      for (int64_t i = 0; i < 10; ++i)
+        cache.mutable_data<float>()[i] = i / 2 < p ? static_cast<float>(i) : NAN;
+      for (int64_t i = 0; i < 8; ++i)
+        rows.mutable_data<float>()[i] = i / 2 < n ? static_cast<float>(i + 10) : NAN;
+      const std::vector<HostTensor> all =
+          interpret(joined.g, {cache, rows, HostTensor::of<int64_t>(DType::i64, {}, {p}),
+                               HostTensor::of<int64_t>(DType::i64, {}, {n})});
+      const HostTensor y = all[0].cropped(output_shapes(joined.g, all)[0]);
+      ASSERT_EQ(y.shape(), (Shape{p + n, 2}));
+      for (int64_t i = 0; i < y.elements(); ++i)
+        EXPECT_EQ(element_as_double(y, i), static_cast<double>(i / 2 < p ? i : i - 2 * p + 10))
+            << p << " " << n;
+    }
+}
+
 TEST(NeededPart, MultiplesOfExtents) {
   const NeededExtent n{7, 1, 0, 1};
   EXPECT_EQ(affine(n, 6, 3, 4), (NeededExtent{7, 3, 1, 2}));

@@ -149,7 +149,9 @@ class Backwards {
     if (node.op == Op::Gather) {
       const auto along = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
       const bool vector = shape(node.inputs[1]).size() == 1;
-      part[along] = taken(node.inputs[1], shape(node.inputs[0])[along], vector ? out[along] : std::nullopt);
+      const std::optional<NeededExtent>& first = vector ? out[along] : std::nullopt;
+      part[along] = taken(node.inputs[1], shape(node.inputs[0])[along], first);
+      if (!part[along] && first) part[along] = joined(node.inputs[1], *first);
     }
     // Where(position < extent, x, ...): beyond the extent nothing of x is looked at.
     if (node.op == Op::Where && i == 1) cut_by(node.inputs[0], shape(node.inputs[1]), part);
@@ -186,12 +188,9 @@ class Backwards {
     const Node& less = graph_.node(producers[0]);
     if (less.op == Op::Reshape) return counted(less.inputs[0], depth + 1);
     if (less.op != Op::Less) return kNoId;
-    const HostTensor* positions = graph_.constant(less.inputs[0]);
-    if (positions == nullptr || !is_integer(positions->dtype())) return kNoId;
-    if (graph_.value(less.inputs[1]).type.elements() != 1 || graph_.constant(less.inputs[1]) != nullptr)
+    if (graph_.value(less.inputs[1]).type.elements() != 1 || graph_.constant(less.inputs[1]) != nullptr ||
+        !counts(less.inputs[0], graph_.value(condition).type.elements()))
       return kNoId;
-    for (int64_t p = 0; p < positions->elements(); ++p)
-      if (element_as_int(*positions, p) != p) return kNoId;
     return less.inputs[1];
   }
 
@@ -291,6 +290,75 @@ class Backwards {
       places = node.inputs[0];
     }
     return std::nullopt;
+  }
+
+  // Of two tensors that were joined at their bounds, and are moved together by a Gather: place i if it is
+  // below the first one's extent p, else i - p + bound. The first n places take bound + (n - p) elements, if
+  // n is p and another extent.
+  std::optional<NeededExtent> joined(ValueId places, const NeededExtent& n) const {
+    const int64_t count = graph_.value(places).type.elements();
+    const Node* where = producer(places);
+    while (where != nullptr && (where->op == Op::Reshape || where->op == Op::Min))
+      where = producer(where->inputs[0]);  // no place is above what the minimum is taken of
+    if (where == nullptr || where->op != Op::Where || n.times != 1 || n.by != 1) return std::nullopt;
+    const Node *behind = producer(where->inputs[0]), *moved = producer(where->inputs[1]);
+    if (behind == nullptr || behind->op != Op::GreaterOrEqual || !counts(behind->inputs[0], count) ||
+        !counts(where->inputs[2], count) || moved == nullptr || moved->op != Op::Add)
+      return std::nullopt;
+    const Node* within = producer(moved->inputs[0]);
+    const HostTensor* bound = graph_.constant(moved->inputs[1]);
+    if (within == nullptr || within->op != Op::Sub || !counts(within->inputs[0], count) || bound == nullptr ||
+        bound->elements() != 1 || within->inputs[1] != behind->inputs[1])
+      return std::nullopt;
+    const NeededExtent first = resolved(graph_, {within->inputs[1]});
+    const int64_t from = element_as_int(*bound, 0);
+    if (graph_.value(within->inputs[1]).type.elements() != 1 || first.times != 1 || first.by != 1 ||
+        range_of(first.extent).second + first.plus > from)
+      return std::nullopt;
+    std::optional<NeededExtent> rest = without(n, first);
+    if (!rest || __builtin_add_overflow(rest->plus, from, &rest->plus)) return std::nullopt;
+    return rest;
+  }
+
+  // n - part, where n is a sum of part and another extent.
+  std::optional<NeededExtent> without(const NeededExtent& n, const NeededExtent& part) const {
+    const auto rest_of = [&](ValueId other, int64_t plus) -> std::optional<NeededExtent> {
+      return affine(resolved(graph_, {other}), 1, n.plus + plus - part.plus, 1);
+    };
+    if (const Node* sum = producer(n.extent); sum != nullptr) {
+      if (sum->op != Op::Add) return std::nullopt;
+      for (const size_t i : {0, 1})
+        if (resolved(graph_, {sum->inputs[i]}) == NeededExtent{part.extent, 1, 0, 1})
+          return rest_of(sum->inputs[1 - i], 0);
+      return std::nullopt;
+    }
+    const std::vector<OpenDimension>& open = graph_.open_dimensions();
+    const auto input = [&](size_t d) { return graph_.inputs()[graph_.inputs().size() - open.size() + d]; };
+    for (size_t d = 0; d < open.size(); ++d) {
+      if (input(d) != n.extent || !open[d].sum || open[d].sum->terms.size() != 2) continue;
+      const auto& terms = open[d].sum->terms;
+      for (const size_t i : {0, 1})
+        if (terms[0].factor == 1 && terms[1].factor == 1 &&
+            input(static_cast<size_t>(terms[i].dimension)) == part.extent)
+          return rest_of(input(static_cast<size_t>(terms[1 - i].dimension)), open[d].sum->plus);
+    }
+    return std::nullopt;
+  }
+
+  // The first one; null: there is none.
+  const Node* producer(ValueId value) const {
+    const std::vector<NodeId>& producers = graph_.value(value).producers;
+    return producers.empty() ? nullptr : &graph_.node(producers[0]);
+  }
+
+  // Whether it is 0, 1, 2, ..., so many.
+  bool counts(ValueId value, int64_t elements) const {
+    const HostTensor* positions = graph_.constant(value);
+    if (positions == nullptr || !is_integer(positions->dtype()) || positions->elements() != elements)
+      return false;
+    for (int64_t p = 0; p < positions->elements(); ++p)
+      if (element_as_int(*positions, p) != p) return false;
+    return true;
   }
 
   static NeededExtent constant(int64_t count) { return {kNoId, 0, count, 1}; }
