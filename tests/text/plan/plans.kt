@@ -374,19 +374,31 @@ tensor 4: %y f32[512x48] rm, 98304 bytes: output 0, output of tensor 3
 tensor 5: %n i64[] rm, 8 bytes: input 1, output of tensor 1
 copy input 1 -> output 1, 8 bytes
 kernel 0: 3145728 flops, 241664 bytes, scratch 1536
-  phase of 4 slices, 1 at a time
-step 0: kernel 0: MatMul+Relu matmul(3,4) rm->rm, 16.404 us
+  phase of 16 slices, 1 at a time
+step 0: kernel 0: MatMul+Relu matmul(3,4,16 blocks) rm->rm, 16.404 us
   tensors [0], constants [2] -> [3]
   %p = MatMul(%x, %w) : f32[512x48]
   %y = Relu(%p) : f32[512x48]
-  phase 0: slices / 1 % 4 below (tensor 1 * 1 + 127) / 128
+  phase 0: slices / 1 % 16 below (tensor 1 * 1 + 31) / 32
 tasks {
   event 0 of 0
-  event 1 of 5
-  task step 0 phase 0 slices 0..1 us 8.202 waits 0 triggers 1
-  task step 0 phase 0 slices 1..2 us 8.202 waits 0 triggers 1
-  task step 0 phase 0 slices 2..3 us 8.202 waits 0 triggers 1
-  task step 0 phase 0 slices 3..4 us 8.202 waits 0 triggers 1
+  event 1 of 17
+  task step 0 phase 0 slices 0..1 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 1..2 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 2..3 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 3..4 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 4..5 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 5..6 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 6..7 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 7..8 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 8..9 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 9..10 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 10..11 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 11..12 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 12..13 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 13..14 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 14..15 us 2.0505 waits 0 triggers 1
+  task step 0 phase 0 slices 15..16 us 2.0505 waits 0 triggers 1
   task step 1 phase 0 slices 0..1 us 0 waits 0 triggers 1
 }
 

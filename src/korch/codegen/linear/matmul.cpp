@@ -24,9 +24,17 @@ Result<LinearWorkload> matmul_workload(const Graph& graph, const Candidate& cand
   return workload;
 }
 
+// Whether runs tell extents of the network: they leave out slices of what lies beyond. Products of narrow
+// weights are sliced as where all extents are known.
+bool is_open(const LinearWorkload& p) {
+  return !p.narrow && !p.graph->open_dimensions().empty();
+}
+
 // Whether the rows of all batches form one matrix: one column operand for all, and the first operand not
-// broadcast.
+// broadcast. Where runs leave rows out, those of each batch have tiles of their own, if they fill some.
 bool one_matrix(const LinearWorkload& p) {
+  constexpr int64_t kRowsApart = 16;
+  if (is_open(p) && p.matmul->m >= kRowsApart) return false;
   return matrices_of(type_of(p, p.weight).shape) == 1 &&
          matrices_of(type_of(p, p.data).shape) == p.matmul->batches && p.matmul->batches > 1;
 }
@@ -155,13 +163,23 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
   return k;
 }
 
-// Best first.
+// Best first. Plans for smaller extents of one network share its packed weights: their tiles are as wide as
+// those of many rows.
 std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
+  constexpr int64_t kManyRows = 256;
   const MatMulShape& s = *p.matmul;
   const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
   if (p.narrow) return rank_narrow_tiles(width, s.n, target);
-  return rank_tiles(width, s.n, ceil_div(s.k, terms_together(p)),
-                    !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
+  const auto ranked = [&](int64_t rows) {
+    return rank_tiles(rows, s.n, ceil_div(s.k, terms_together(p)),
+                      !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
+  };
+  std::vector<TileShape> shapes = ranked(width);
+  if (is_open(p) && p.weight_constant)
+    std::erase_if(shapes, [vectors = ranked(kManyRows).front().vectors](const TileShape& shape) {
+      return shape.vectors != vectors;
+    });
+  return shapes;
 }
 
 // Whether a recurrence goes through the rows, step after step: it begins when the first ones are there.
@@ -174,18 +192,25 @@ bool rows_are_steps(const Graph& graph, ValueId value) {
   });
 }
 
-// Slices of few rows each, where the columns stay close while each of them goes through all.
+// Slices of few rows each, where a run leaves out those beyond its extents; and where the columns stay close
+// while each of them goes through all.
 int64_t row_blocks(const Graph& graph, const Candidate& candidate, const LinearWorkload& p,
                    const TileShape& tile, const Device& target) {
   constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
-  if (target.workers == 1 || target.is_gpu()) return 0;
+  constexpr int64_t kOpenRows = 32;  // of a slice: columns that stream past them cost little
+  if (target.is_gpu()) return 0;
   const MatMulShape& s = *p.matmul;
+  const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
+  if (is_open(p)) {
+    const int64_t blocks = ceil_div(tiles, std::max<int64_t>(1, kOpenRows / tile.rows));
+    return blocks > 1 ? blocks : 0;
+  }
+  if (target.workers == 1) return 0;
   const bool steps = std::any_of(candidate.outputs.begin(), candidate.outputs.end(),
                                  [&](ValueId output) { return rows_are_steps(graph, output); });
   if (!steps || operand_bytes(p, s.k * s.n) > kColumnsInL2 * static_cast<double>(target.own_bytes()))
     return 0;
-  const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
   return std::min(tiles, target.workers * kBlocksPerWorker);
 }
 

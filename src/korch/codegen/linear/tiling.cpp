@@ -174,6 +174,13 @@ void even_shares(const SlicingRequest& r, Slicing& s) {
   s.blocks_per_group = ceil_div(r.column_blocks, ceil_div(r.column_blocks, s.blocks_per_group));
 }
 
+// Blocks of columns that stay in half of L2.
+int64_t blocks_in_l2(const SlicingRequest& r, const Device& target) {
+  const double block_bytes = r.weight_bytes / static_cast<double>(r.column_blocks);
+  return std::clamp<int64_t>(static_cast<int64_t>(target.own_bytes() / 2.0 / block_bytes), 1,
+                             r.column_blocks);
+}
+
 // 0, which leaves it to choose_slicing, and powers of two whose blocks' rows fit where a panel holds them.
 std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Device& target) {
   Slicing least;
@@ -188,7 +195,8 @@ std::vector<int64_t> row_block_counts(const SlicingRequest& request, const Devic
   return counts;
 }
 
-// So many blocks of rows, and of columns what makes up the slices that are wanted.
+// So many blocks of rows, and of columns what makes up the slices that are wanted; where columns do not fit
+// into L2, at most what stays there while all blocks of rows pass.
 Slicing sliced_by_rows(const SlicingRequest& r, const Device& target) {
   Slicing s;
   const int64_t down = std::min(r.row_blocks, r.height);
@@ -197,6 +205,7 @@ Slicing sliced_by_rows(const SlicingRequest& r, const Device& target) {
   s.columns_outer = r.weight_bytes > target.own_bytes();
   const int64_t groups = ceil_div(wanted_slices(r, target), r.images * r.row_blocks);
   s.blocks_per_group = ceil_div(r.column_blocks, std::min(groups, r.column_blocks));
+  if (s.columns_outer) s.blocks_per_group = std::min(s.blocks_per_group, blocks_in_l2(r, target));
   even_shares(r, s);
   return s;
 }
@@ -212,11 +221,7 @@ Slicing choose_slicing(const SlicingRequest& r, const Device& target) {
   const bool heavy_columns = r.weight_bytes > target.own_bytes();
   s.columns_outer = heavy_columns;
   s.blocks_per_group = r.column_blocks;
-  if (heavy_columns) {
-    const double group_bytes = budget;
-    s.blocks_per_group = std::clamp<int64_t>(
-        static_cast<int64_t>(group_bytes / (r.weight_bytes / r.column_blocks)), 1, r.column_blocks);
-  }
+  if (heavy_columns) s.blocks_per_group = blocks_in_l2(r, target);
   auto row_blocks = [&] {
     return r.images * ceil_div(r.height, s.heights_per_block) * ceil_div(r.tiles, s.tiles_per_block);
   };
