@@ -18,7 +18,7 @@
 #include "korch/backend/backend.h"
 #include "korch/base/error.h"
 #include "korch/driver/compile_part.h"
-#include "korch/driver/merged_plan.h"
+#include "korch/driver/plan_bounds.h"
 #include "korch/onnx/import.h"
 #include "korch/runtime/variant_cost.h"
 #include "korch/variants/choice.h"
@@ -142,7 +142,10 @@ void run(Arguments& a) {
   a.options.least_shapes[name] = {least};
   a.options.schedule = PlanSchedule::barrier;
   const std::vector<OpenDimension> dimensions = {{name, least, most, {}}};
-  const std::vector<PlanBounds> all = plan_bounds(dimensions);
+  const auto in_proportion = [](const std::vector<int64_t>& extents) {
+    return static_cast<double>(extents[0]);
+  };
+  const std::vector<PlanBounds> all = plan_bounds(dimensions, likely_runs(dimensions, {}, ""), in_proportion);
   const Device target = detect_device(a.options.target, a.options.threads);
   fmt::print(
       "| extent | step | variants | chosen | its own us | chosen us | best us | regret |\n"
@@ -150,7 +153,7 @@ void run(Arguments& a) {
   double sum = 0;
   size_t count = 0;
   for (const PlanBounds& bounds : all) {
-    const int64_t from = plan_leasts(bounds, all, dimensions).at(name), to = bounds.at(name);
+    const int64_t from = plan_leasts(bounds, all, dimensions, in_proportion).at(name), to = bounds.at(name);
     std::vector<int64_t> extents;
     for (const int64_t extent : a.at)
       if (extent >= from && extent <= to) extents.push_back(extent);

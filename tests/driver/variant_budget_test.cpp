@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "korch/driver/merged_plan.h"
+#include "korch/driver/plan_bounds.h"
 
 namespace korch {
 namespace {
@@ -99,9 +99,14 @@ TEST_F(BudgetTest, AStepWithoutOtherWaysHasNone) {
 }
 
 TEST(PlanLeasts, AreWhereASmallerPlanEnds) {
+  const auto product = [](const std::vector<int64_t>& extents) {
+    double time = 1;
+    for (const int64_t extent : extents) time *= static_cast<double>(extent);
+    return time;
+  };
   const std::vector<OpenDimension> one = {{"n", 3, 64, {}}};
   const std::vector<PlanBounds> plans = {{{"n", 64}}, {{"n", 16}}, {{"n", 32}}, {{"n", 4}}};
-  const auto least = [&](size_t plan) { return plan_leasts(plans[plan], plans, one).at("n"); };
+  const auto least = [&](size_t plan) { return plan_leasts(plans[plan], plans, one, product).at("n"); };
   EXPECT_EQ(least(0), 33);
   EXPECT_EQ(least(1), 5);
   EXPECT_EQ(least(2), 17);
@@ -109,9 +114,9 @@ TEST(PlanLeasts, AreWhereASmallerPlanEnds) {
   const std::vector<OpenDimension> two = {{"n", 4, 64, {}}, {"m", 1, 8, {}}};
   const std::vector<PlanBounds> all = {
       {{"n", 64}, {"m", 8}}, {{"n", 16}, {"m", 8}}, {{"n", 32}, {"m", 4}}, {{"n", 64}, {"m", 2}}};
-  EXPECT_EQ(plan_leasts(all[0], all, two), (PlanBounds{{"n", 17}, {"m", 3}}));
+  EXPECT_EQ(plan_leasts(all[0], all, two, product), (PlanBounds{{"n", 17}, {"m", 3}}));
   // A run of few n and few m may take this one or the third: which depends on what they take.
-  EXPECT_EQ(plan_leasts(all[1], all, two), (PlanBounds{{"n", 4}, {"m", 1}}));
+  EXPECT_EQ(plan_leasts(all[1], all, two, product), (PlanBounds{{"n", 4}, {"m", 1}}));
 }
 
 }  // namespace

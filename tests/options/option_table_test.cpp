@@ -85,11 +85,11 @@ TEST(OptionTable, PresetsAreValues) {
   EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
                      a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.variants.which,
                      a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s,
-                     a.fleet_hosts, a.fleet_dir, a.fleet_tolerance),
+                     a.fleet_hosts, a.fleet_dir, a.fleet_tolerance, a.runs),
             std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
                      b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.variants.which,
                      b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s,
-                     b.fleet_hosts, b.fleet_dir, b.fleet_tolerance));
+                     b.fleet_hosts, b.fleet_dir, b.fleet_tolerance, b.runs));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
             std::tie(set.cache, set.compiler, set.instances, set.constants));
 }
@@ -111,6 +111,9 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
                                                         {"fleet", "slurm:2"},
                                                         {"fleet", "start {dir}"},
                                                         {"fleet_tolerance", "10"},
+                                                        {"at", "seq=1,past=3"},
+                                                        {"at", "seq=2"},
+                                                        {"runs", "runs.txt"},
                                                         {"database", ""}})
     set_option(options, kProgram, name, value);
   const CompileOptions& o = options.compile;
@@ -127,6 +130,8 @@ TEST(OptionTable, ValuesArriveInTheirFields) {
   EXPECT_EQ(o.stop_after, "columns");
   EXPECT_EQ(o.fleet, (std::vector<std::string>{"slurm:2", "start {dir}"}));
   EXPECT_EQ(o.fleet_tolerance, 10);
+  EXPECT_EQ(o.at, (std::vector<std::string>{"seq=1,past=3", "seq=2"}));
+  EXPECT_EQ(o.runs, "runs.txt");
   EXPECT_EQ(failure(kProgram, "strategy", "published"),
             "--strategy: optimal, greedy, unfused or random:SEED, not 'published'");
   EXPECT_EQ(failure(kProgram, "threads", "1025"), "--threads: a whole number from 0 to 1024, not '1025'");

@@ -10,10 +10,13 @@
 
 #include "korch/backend/backend.h"
 #include "korch/base/deadline.h"
+#include "korch/base/stopwatch.h"
 #include "korch/driver/compile_part.h"
 #include "korch/driver/fleet_of.h"
 #include "korch/driver/merged_plan.h"
+#include "korch/driver/plan_bounds.h"
 #include "korch/driver/planning_speeds.h"
+#include "korch/driver/run_estimates.h"
 #include "korch/driver/variant_budget.h"
 #include "korch/onnx/import.h"
 #include "korch/package/plan_tasks.h"
@@ -128,80 +131,154 @@ void write_parts(std::vector<BuiltPlan> parts, const std::vector<std::string>& l
   result->plan = std::move(merged.plan);
 }
 
-CompileResult compile_plans(const std::string& model, const std::string& output,
-                            const CompileOptions& options, Fleet* fleet) {
-  const std::string name = model.substr(model.find_last_of('/') + 1);
-  const auto derived = std::make_shared<std::optional<DerivedDimensions>>();
-  if (options.least_shapes.empty() || !options.stop_after.empty() || options.sampled_kernels > 0)
-    return compile_part(name, options, import_of(model, options, derived, {}), output, nullptr, fleet);
+// A network and its plans for smaller extents.
+class PlansCompiler {
+ public:
+  PlansCompiler(const std::string& model, const std::string& output, const CompileOptions& options,
+                Fleet* fleet)
+      : model_(model),
+        output_(output),
+        options_(options),
+        part_options_(options),
+        fleet_(fleet),
+        deadline_(options.budget_s > 0 ? Deadline(options.budget_s) : Deadline()) {}
 
   // The largest first: that is where what cannot be compiled is refused.
-  std::vector<BuiltPlan> parts(1);
-  CompileOptions part_options = options;
-  const Deadline deadline = options.budget_s > 0 ? Deadline(options.budget_s) : Deadline();
-  const auto share_budget = [&](size_t plans) {
-    if (options.budget_s > 0) part_options.budget_s = deadline.left_s() / static_cast<double>(plans);
-  };
-  const std::vector<OpenDimension> stated = stated_dimensions(options.shapes, options.least_shapes);
-  const std::vector<PlanBounds> stated_bounds = plan_bounds(stated);
-  share_budget(stated_bounds.size());
-  part_options.variants.least = plan_leasts(stated_bounds[0], stated_bounds, stated);
-  // What several plans take together is what one may take.
-  part_options.variants.most_s /= static_cast<double>(stated_bounds.size());
-  CompileResult result =
-      compile_part(name, part_options, import_of(model, options, derived, {}), output, &parts[0], fleet);
-  part_options.dump_dir = part_options.save_inputs = "";
-  const std::vector<OpenDimension> dimensions = parts[0].plan.dimensions;
-  const std::vector<PlanBounds> bounds = plan_bounds(dimensions);
-  Stored stored;
-  stored.add(parts[0]);
-  const int64_t first = stored.bytes_with({}),
-                largest =
-                    std::max(static_cast<int64_t>(kLargest * static_cast<double>(first)), first + kSmall);
-  std::vector<std::string> left_out;
-  for (size_t i = 1; i < bounds.size(); ++i) {
-    if (deadline.is_over()) {
-      left_out.push_back(fmt::format("budget: no plan for extents up to {}", text_of(bounds[i])));
-      continue;
+  CompileResult compile() {
+    if (options_.least_shapes.empty() || !options_.stop_after.empty() || options_.sampled_kernels > 0) {
+      if (options_.least_shapes.empty()) require_no_runs();
+      return compile_part(name_, options_, import({}), output_, nullptr, fleet_);
     }
-    share_budget(bounds.size() - i);
-    part_options.variants.least = plan_leasts(bounds[i], bounds, dimensions);
+    if (options_.progress) options_.progress("bounds", 0, 0);
+    choose_bounds();
+    const double bounds_s = watch_.seconds();
+    // What several plans take together is what one may take.
+    part_options_.variants.most_s /= static_cast<double>(bounds_.size());
+    parts_.emplace_back();
+    share_budget(0);
+    CompileResult result = compile_part(name_, part_options_, import({}), output_, &parts_[0], fleet_);
+    result.stage_seconds["bounds"] = bounds_s;
+    const double first_s = watch_.seconds() - bounds_s;
+    part_options_.dump_dir = part_options_.save_inputs = "";
+    stored_.add(parts_[0]);
+    const int64_t first = stored_.bytes_with({});
+    most_bytes_ = std::max(static_cast<int64_t>(kLargest * static_cast<double>(first)), first + kSmall);
+    for (size_t i = 1; i < bounds_.size(); ++i) {
+      if (deadline_.is_over() || watch_.seconds() > std::max(kMostSeconds, kMostTimesFirst * first_s))
+        leave_out(options_.budget_s > 0 ? "budget: no plan" : "time: no plan", i);
+      else
+        add_plan(i, result);
+    }
+    write_parts(std::move(parts_), left_out_, options_, output_, &result);
+    return result;
+  }
+
+ private:
+  // Smaller plans of large networks: after so many seconds, or so many times what the first plan takes, none
+  // is begun.
+  static constexpr double kMostSeconds = 600, kMostTimesFirst = 6;
+
+  ImportNetwork import(const PlanBounds& bounds) const {
+    return import_of(model_, options_, derived_, bounds);
+  }
+
+  void require_no_runs() const {
+    if (!options_.at.empty() || !options_.runs.empty())
+      throw Error(ErrorKind::usage, "at and runs say where runs of open shapes are, and no shape is open");
+  }
+
+  // `why`: behind the plan's extents.
+  void leave_out(const char* what, size_t i, const std::string& why = "") {
+    left_out_.push_back(fmt::format("{} for extents up to {}{}", what, text_of(bounds_[i]), why));
+  }
+
+  Graph imported_up_to(const PlanBounds& bounds) const {
+    FileRoles files;
+    std::vector<std::string> warnings;
+    return import(bounds)(files, warnings);
+  }
+
+  // By estimates of what the network takes at a few extents; where they take too much of a budget, as if it
+  // took time in proportion to each extent.
+  void choose_bounds() {
+    constexpr double kShareOfBudget = 0.1;
+    const Deadline deadline =
+        options_.budget_s > 0 ? Deadline(kShareOfBudget * options_.budget_s) : Deadline();
+    const Graph whole = imported_up_to({});
+    dimensions_ = whole.open_dimensions();
+    const std::vector<LikelyRun> runs = likely_runs(dimensions_, options_.at, options_.runs);
+    Device device = device_of(options_);  // its speeds need not be exact, and plans not be another machine's
+    if (!device.is_gpu() && device.flops_per_us == 0) device = with_nominal_speeds(device);
+    std::string warning;
+    const CostModel costs = cost_model_named(options_.cost_model, warning);
+    estimates_.emplace(dimensions_, [&](const PlanBounds& bounds) -> std::optional<double> {
+      if (deadline.is_over()) return std::nullopt;
+      try {
+        return greedy_estimate_us(imported_up_to(bounds), options_, device, costs);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::invalid && error.kind() != ErrorKind::unsupported) throw;
+        return std::nullopt;
+      }
+    });
+    // Runs that somebody gave matter, if they gain anything.
+    const bool given = !options_.at.empty() || !options_.runs.empty();
+    bounds_ = plan_bounds(dimensions_, runs, time_of(), given ? 1e-6 : 0.01);
+  }
+
+  TimeOf time_of() const {
+    return [this](const std::vector<int64_t>& extents) { return estimates_->us(extents); };
+  }
+
+  void share_budget(size_t i) {
+    if (options_.budget_s > 0)
+      part_options_.budget_s = deadline_.left_s() / static_cast<double>(bounds_.size() - i);
+    part_options_.variants.least = plan_leasts(bounds_[i], bounds_, dimensions_, time_of());
+  }
+
+  void add_plan(size_t i, CompileResult& result) {
+    share_budget(i);
     BuiltPlan part;
     try {
-      add_work(compile_part(name, part_options, import_of(model, options, derived, bounds[i]), output, &part,
-                            fleet),
-               &result);
+      add_work(compile_part(name_, part_options_, import(bounds_[i]), output_, &part, fleet_), &result);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid) throw;  // of some networks only certain extents fit together
-      left_out.push_back(
-          fmt::format("plans: none for extents up to {}: {}", text_of(bounds[i]), error.what()));
-      continue;
+      leave_out("plans: none", i, std::string(": ") + error.what());
+      return;
     }
-    if (!have_same_outputs(part.plan, parts[0].plan)) {
-      left_out.push_back(fmt::format("plans: none for extents up to {}, for which outputs have other ranks",
-                                     text_of(bounds[i])));
-      continue;
+    if (!have_same_outputs(part.plan, parts_[0].plan)) {
+      leave_out("plans: none", i, ", for which outputs have other ranks");
+    } else if (stored_.bytes_with(part) > most_bytes_) {
+      leave_out("plans: none", i, ", which would make the executable more than twice as large");
+    } else {
+      stored_.add(part);
+      parts_.push_back(std::move(part));
     }
-    if (stored.bytes_with(part) > largest) {
-      left_out.push_back(
-          fmt::format("plans: none for extents up to {}, which would make the executable more than twice "
-                      "as large",
-                      text_of(bounds[i])));
-      continue;
-    }
-    stored.add(part);
-    parts.push_back(std::move(part));
   }
-  write_parts(std::move(parts), left_out, options, output, &result);
-  return result;
-}
+
+  const std::string &model_, &output_;
+  const std::string name_ = model_.substr(model_.find_last_of('/') + 1);
+  const CompileOptions& options_;
+  CompileOptions part_options_;
+  Fleet* const fleet_;
+  const Deadline deadline_;
+  const Stopwatch watch_;
+  const std::shared_ptr<std::optional<DerivedDimensions>> derived_ =
+      std::make_shared<std::optional<DerivedDimensions>>();
+  std::vector<OpenDimension> dimensions_;
+  std::optional<RunEstimates> estimates_;
+  std::vector<PlanBounds> bounds_;
+  std::vector<BuiltPlan> parts_;
+  std::vector<std::string> left_out_;
+  Stored stored_;
+  int64_t most_bytes_ = 0;
+};
 
 }  // namespace
 
 CompileResult compile_model(const std::string& model, const std::string& output,
                             const CompileOptions& options) {
   const std::unique_ptr<Fleet> fleet = fleet_of(options, output);
-  CompileResult result = compile_plans(model, output, options, fleet.get());
+  CompileResult result = PlansCompiler(model, output, options, fleet.get()).compile();
   if (fleet != nullptr) report_fleet(*fleet, result);
   return result;
 }

@@ -1,10 +1,7 @@
 #include "korch/driver/merged_plan.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <optional>
+#include <map>
 
 #include "korch/base/error.h"
 
@@ -121,128 +118,6 @@ BuiltPlan merged_plan(std::vector<BuiltPlan> parts) {
   Merger merger(std::move(parts[0]));
   for (size_t i = 1; i < parts.size(); ++i) merger.add(std::move(parts[i]));
   return merger.take();
-}
-
-namespace {
-
-// A half, a quarter, ... of the largest extent; multiples of what the least and the largest are multiples of,
-// for networks that are valid for such extents alone.
-std::vector<int64_t> levels_of(const OpenDimension& dimension) {
-  const int64_t least = std::max<int64_t>(dimension.least, 1);
-  const int64_t step = dimension.least < 1 ? 1 : std::gcd(dimension.least, dimension.most);
-  std::vector<int64_t> levels = {dimension.most};
-  if (dimension.sum) return levels;  // it follows the others
-  for (int64_t half = dimension.most / 2; half > 0; half /= 2) {
-    int64_t level = (half + step - 1) / step * step;
-    if (half < least && level != dimension.least) break;
-    level = fitting_up_to(dimension, level);
-    if (level < levels.back()) levels.push_back(level);
-  }
-  return levels;
-}
-
-// Of each dimension which of its levels.
-using Levels = std::vector<int>;
-
-// All of them. Of many dimensions few levels.
-std::vector<Levels> all_levels(const std::vector<std::vector<int64_t>>& levels) {
-  constexpr double kMostCombinations = 512;
-  std::vector<Levels> result = {{}};
-  const auto count = static_cast<double>(std::max<size_t>(levels.size(), 1));
-  const auto each = static_cast<size_t>(std::pow(kMostCombinations, 1 / count) + 1e-9);
-  for (const std::vector<int64_t>& dimension : levels) {
-    std::vector<Levels> longer;
-    for (size_t level = 0; level < std::min(std::max<size_t>(each, 1), dimension.size()); ++level) {
-      for (Levels shorter : result) {
-        shorter.push_back(static_cast<int>(level));
-        longer.push_back(std::move(shorter));
-      }
-    }
-    result = std::move(longer);
-  }
-  return result;
-}
-
-// By how many levels the largest extents of a plan exceed what a run needs; none if they do not suffice.
-std::optional<int> excess(const Levels& plan, const Levels& run) {
-  int result = 0;
-  for (size_t d = 0; d < plan.size(); ++d) {
-    if (plan[d] > run[d]) return std::nullopt;
-    result += run[d] - plan[d];
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<PlanBounds> plan_bounds(const std::vector<OpenDimension>& dimensions) {
-  std::vector<std::vector<int64_t>> levels;
-  for (const OpenDimension& dimension : dimensions) levels.push_back(levels_of(dimension));
-  const std::vector<Levels> runs = all_levels(levels);
-  std::vector<Levels> chosen;
-  std::vector<int> wasted(runs.size(), std::numeric_limits<int>::max());  // by the best plan so far
-  const auto choose = [&](const Levels& plan) {
-    chosen.push_back(plan);
-    for (size_t r = 0; r < runs.size(); ++r)
-      wasted[r] = std::min(wasted[r], excess(plan, runs[r]).value_or(wasted[r]));
-  };
-  choose(Levels(dimensions.size(), 0));
-  while (chosen.size() < kMostPlans) {
-    int most_saved = 0;
-    const Levels* best = nullptr;
-    for (const Levels& plan : runs) {
-      int saved = 0;
-      for (size_t r = 0; r < runs.size(); ++r)
-        saved += std::max(wasted[r] - excess(plan, runs[r]).value_or(wasted[r]), 0);
-      if (saved > most_saved) best = &plan;
-      most_saved = std::max(most_saved, saved);
-    }
-    if (best == nullptr) break;
-    choose(*best);
-  }
-  std::vector<PlanBounds> result;
-  for (const Levels& plan : chosen) {
-    std::vector<int64_t> bounds;
-    for (size_t d = 0; d < dimensions.size(); ++d) bounds.push_back(levels[d][static_cast<size_t>(plan[d])]);
-    result.emplace_back();
-    for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [name, least, most, axes, sum, fitting] = dimensions[d];
-      const bool is_smaller = sum && result.size() > 1;
-      result.back()[name] = is_smaller ? std::clamp(sum->of(bounds), least, most) : bounds[d];
-    }
-  }
-  return result;
-}
-
-std::vector<OpenDimension> stated_dimensions(const std::map<std::string, Shape>& most,
-                                             const std::map<std::string, Shape>& least) {
-  std::vector<OpenDimension> result;
-  for (const auto& [name, bounds] : most) {
-    const auto leasts = least.find(name);
-    for (size_t axis = 0; leasts != least.end() && axis < bounds.size(); ++axis)
-      if (leasts->second[axis] < bounds[axis])
-        result.push_back({bounds.size() == 1 ? name : name + ":" + std::to_string(axis),
-                          leasts->second[axis],
-                          bounds[axis],
-                          {}});
-  }
-  return result;
-}
-
-PlanBounds plan_leasts(const PlanBounds& plan, const std::vector<PlanBounds>& all,
-                       const std::vector<OpenDimension>& dimensions) {
-  PlanBounds leasts;
-  for (const OpenDimension& dimension : dimensions) {
-    int64_t& least = leasts[dimension.name] = dimension.least;
-    for (const PlanBounds& other : all) {
-      const bool is_smaller = other.at(dimension.name) < plan.at(dimension.name);
-      const bool else_equal = std::all_of(plan.begin(), plan.end(), [&](const auto& bound) {
-        return bound.first == dimension.name || other.at(bound.first) == bound.second;
-      });
-      if (is_smaller && else_equal) least = std::max(least, other.at(dimension.name) + 1);
-    }
-  }
-  return leasts;
 }
 
 }  // namespace korch

@@ -58,12 +58,16 @@ struct CompileOptions {
   int threads = 0;                                    // 0: all cores this process may use
   std::map<std::string, Shape> shapes, least_shapes;  // --shape NAME=... (onnx/import.h)
   std::map<std::string, int64_t> value_bounds;        // --bound NAME=N, likewise
-  uint64_t seed = 0;                                  // of the model's random numbers (onnx/import.h)
+  // Runs that matter, where shapes are open: "seq=1,past=300" each; a file of such lines
+  // (driver/likely_runs.h).
+  std::vector<std::string> at;
+  std::string runs;
+  uint64_t seed = 0;  // of the model's random numbers (onnx/import.h)
   Accuracy accuracy = Accuracy::standard;
   Strategy strategy = Strategy::optimal;
-  uint64_t random_seed = 0;  // of Strategy::random
+  uint64_t random_seed = 0;         // of Strategy::random
   Bounds bounds = Bounds::learned;  // for Measure::prove
-  bool exhaustive = false;   // measure every column
+  bool exhaustive = false;          // measure every column
   bool alternatives = true;  // other ways to compute a Value, for the strategy `optimal` (rewrite/rule.h)
   std::vector<std::string> rules;  // only these; empty: all that the accuracy policy allows
   Measure measure = Measure::plan;

@@ -165,6 +165,7 @@ class Slots {
   void strategy(CompileOptions& options);
   void measuring(CompileOptions& options);
   void planning(CompileOptions& options);
+  void shapes(CompileOptions& options);
   void making(CompileOptions& options);
   void fleet(CompileOptions& options);
 };
@@ -176,11 +177,7 @@ Slots::Slots(UserOptions& options) {
        "plan for the device of this file, as korch doctor --json wrote it elsewhere");
   for_experts();
   whole("threads", kEverybody, o.threads, 0, kMostWorkers, "workers that run the executable; 0: all cores");
-  word("variants", kCompiling, o.variants.which, kWhichVariants,
-       "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
-       "choice), "
-       "reassociating (they do, within rounding), none");
-  for_experts();
+  shapes(o);
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),
       "of random numbers that the model draws, each node without a seed of its own; every run has the same");
@@ -206,6 +203,26 @@ Slots::Slots(UserOptions& options) {
         "parameters and buffers become part of the executables, which are made again when they change; a "
         "change of a few elements through .data or NumPy may go unnoticed",
         "they are read anew by every call, which is slower");
+}
+
+void Slots::shapes(CompileOptions& options) {
+  std::vector<std::string>& at = options.at;
+  add("at", kCompiling, OptionKind::texts, "",
+      "for open shapes, a run that should be fast: seq=1,past=300, or seq=1,past=300:4 if it comes four "
+      "times as "
+      "often as another one (repeatable); else small extents are taken to be as likely as large ones, and "
+      "the "
+      "least to be likely",
+      [&at](const std::string& text) {
+        at.push_back(text);
+        return true;
+      });
+  text("runs", kCompiling, options.runs, "a file of such runs, one per line");
+  word("variants", kCompiling, options.variants.which, kWhichVariants,
+       "for open shapes, kernel variants chosen by a run's extents: exact (results do not depend on the "
+       "choice), "
+       "reassociating (they do, within rounding), none");
+  for_experts();
 }
 
 void Slots::strategy(CompileOptions& options) {
