@@ -198,12 +198,12 @@ int64_t row_blocks(const Graph& graph, const Candidate& candidate, const LinearW
                    const TileShape& tile, const Device& target) {
   constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
-  constexpr int64_t kOpenRows = 32;  // of a slice: columns that stream past them cost little
+  constexpr int64_t kOpenRows = 16, kOpenTiles = 2;  // of a slice, at least
   if (target.is_gpu()) return 0;
   const MatMulShape& s = *p.matmul;
   const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
   if (is_open(p)) {
-    const int64_t blocks = ceil_div(tiles, std::max<int64_t>(1, kOpenRows / tile.rows));
+    const int64_t blocks = ceil_div(tiles, std::max(kOpenTiles, kOpenRows / tile.rows));
     return blocks > 1 ? blocks : 0;
   }
   if (target.workers == 1) return 0;
