@@ -374,31 +374,47 @@ tensor 4: %y f32[512x48] rm, 98304 bytes: output 0, output of tensor 3
 tensor 5: %n i64[] rm, 8 bytes: input 1, output of tensor 1
 copy input 1 -> output 1, 8 bytes
 kernel 0: 3145728 flops, 241664 bytes, scratch 1536
-  phase of 16 slices, 1 at a time
-step 0: kernel 0: MatMul+Relu matmul(3,4,16 blocks) rm->rm, 16.404 us
+  phase of 32 slices, 1 at a time
+step 0: kernel 0: MatMul+Relu matmul(3,4,32 blocks) rm->rm, 16.404 us
   tensors [0], constants [2] -> [3]
   %p = MatMul(%x, %w) : f32[512x48]
   %y = Relu(%p) : f32[512x48]
-  phase 0: slices / 1 % 16 below (tensor 1 * 1 + 31) / 32
+  phase 0: slices / 1 % 32 below (tensor 1 * 1 + 15) / 16
 tasks {
   event 0 of 0
-  event 1 of 17
-  task step 0 phase 0 slices 0..1 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 1..2 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 2..3 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 3..4 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 4..5 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 5..6 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 6..7 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 7..8 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 8..9 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 9..10 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 10..11 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 11..12 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 12..13 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 13..14 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 14..15 us 2.0505 waits 0 triggers 1
-  task step 0 phase 0 slices 15..16 us 2.0505 waits 0 triggers 1
+  event 1 of 33
+  task step 0 phase 0 slices 0..1 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 1..2 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 2..3 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 3..4 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 4..5 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 5..6 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 6..7 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 7..8 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 8..9 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 9..10 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 10..11 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 11..12 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 12..13 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 13..14 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 14..15 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 15..16 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 16..17 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 17..18 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 18..19 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 19..20 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 20..21 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 21..22 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 22..23 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 23..24 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 24..25 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 25..26 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 26..27 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 27..28 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 28..29 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 29..30 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 30..31 us 1.02525 waits 0 triggers 1
+  task step 0 phase 0 slices 31..32 us 1.02525 waits 0 triggers 1
   task step 1 phase 0 slices 0..1 us 0 waits 0 triggers 1
 }
 

@@ -24,9 +24,10 @@ Result<LinearWorkload> matmul_workload(const Graph& graph, const Candidate& cand
   return workload;
 }
 
-// Whether runs tell extents of the network: they leave out slices of what lies beyond.
+// Whether runs tell extents of the network: they leave out slices of what lies beyond. Products of narrow
+// weights are sliced as where all extents are known.
 bool is_open(const LinearWorkload& p) {
-  return !p.graph->open_dimensions().empty();
+  return !p.narrow && !p.graph->open_dimensions().empty();
 }
 
 // Whether the rows of all batches form one matrix: one column operand for all, and the first operand not
@@ -167,11 +168,10 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
 }
 
 // Best first. Plans for smaller extents of one network share its packed weights: their tiles are as wide as
-// those of many rows.
+// those of many rows, or, of narrow weights, as those of one.
 std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
-  constexpr int64_t kManyRows = 256;
   const MatMulShape& s = *p.matmul;
-  const int64_t width = one_matrix(p) ? s.batches * s.m : s.m;
+  const int64_t width = one_matrix(p) ? s.batches * s.m : s.m, usual = p.narrow ? 1 : 256;
   const auto ranked = [&](int64_t rows) {
     if (p.narrow) return rank_narrow_tiles(rows, s.n, target);
     if (in_matrix_tiles(p, target, s.k)) return rank_matrix_tiles(rows, s.n);
@@ -179,8 +179,8 @@ std::vector<TileShape> tiles(const LinearWorkload& p, const Device& target) {
                       !s.transpose_a && rows_conflict(operand_bytes(p, s.k)), target);
   };
   std::vector<TileShape> shapes = ranked(width);
-  if (is_open(p) && p.weight_constant)
-    std::erase_if(shapes, [vectors = ranked(kManyRows).front().vectors](const TileShape& shape) {
+  if (!p.graph->open_dimensions().empty() && p.weight_constant)
+    std::erase_if(shapes, [vectors = ranked(usual).front().vectors](const TileShape& shape) {
       return shape.vectors != vectors;
     });
   return shapes;
@@ -202,12 +202,12 @@ int64_t row_blocks(const Graph& graph, const Candidate& candidate, const LinearW
                    const TileShape& tile, const Device& target) {
   constexpr double kColumnsInL2 = 0.25;  // share
   constexpr int64_t kBlocksPerWorker = 8;
-  constexpr int64_t kOpenRows = 32;  // of a slice: columns that stream past them cost little
+  constexpr int64_t kOpenRows = 16, kOpenTiles = 2;  // of a slice, at least
   if (target.is_gpu()) return 0;
   const MatMulShape& s = *p.matmul;
   const int64_t tiles = split_rows(one_matrix(p) ? s.batches * s.m : s.m, tile.rows).tiles();
   if (is_open(p)) {
-    const int64_t blocks = ceil_div(tiles, std::max<int64_t>(1, kOpenRows / tile.rows));
+    const int64_t blocks = ceil_div(tiles, std::max(kOpenTiles, kOpenRows / tile.rows));
     return blocks > 1 ? blocks : 0;
   }
   if (target.workers == 1) return 0;
