@@ -319,27 +319,6 @@ kernel {
   }
 }
 
-// RUN: tiles matmul --layouts rm->rm --target x86-64-v4-bf16 pairs_of_bfloat16
-// Two terms at a time; the third channel's neighbour is 0.
-graph {
-  input %x : f32[5x3] "x"
-  %w = Constant() {splat=3} : bf16[3x16]
-  %x16 = Cast(%x) {to=bf16}
-  %y = MatMul(%x16, %w) {wide_result=true}
-  output %y "y"
-}
-// EXPECT:
-
-// RUN: tiles matmul --layouts rm->rm --target x86-64-v4-amx tiles_of_bfloat16
-// In whole instructions of 32 terms.
-graph {
-  input %x : bf16[40x64] "x"
-  %w = Constant() {splat=3} : bf16[64x40]
-  %y = MatMul(%x, %w) {wide_result=true}
-  output %y "y"
-}
-// EXPECT:
-
 // RUN: tiles linear_generic doubles
 graph {
   input %a : f64[3x4] "a"
