@@ -63,6 +63,7 @@ class Bfloat16Budget {
     Bfloat16Products result;
     result.products = static_cast<int>(products_.size());
     try {
+      deadline_.check();
       for (int i = 0; i < kSamples && !products_.empty(); ++i)
         samples_.push_back(drawn_sample(graph_, VerifyOptions().seed + static_cast<uint64_t>(i), deadline_));
       result.error = error_with({});

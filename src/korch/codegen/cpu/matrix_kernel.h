@@ -8,12 +8,6 @@
 
 namespace korch::linear {
 
-constexpr int kMatrixTileRows = 16;   // of data; also the lanes of a vector of columns
-constexpr int kMatrixTileSteps = 16;  // pairs of terms that an instruction adds
-constexpr int kMatrixTiles = 8;       // registers
-
-// Whether sums of rows x vectors and their operands fit into the registers.
-bool fits_matrix_tiles(int rows, int vectors);
 // Whether the tile can be computed so: pairs of bfloat16, one after the other in both operands, whole
 // instructions of them.
 bool takes_matrix_tiles(const MicroKernel& kernel);

@@ -56,4 +56,12 @@ int64_t total_lanes(const std::vector<int>& lanes);
 // The largest number of rows for which registers are left for the vectors of `b` and one broadcast.
 int max_rows(int vectors, int registers);
 
+// Of AMX (cpu/matrix_kernel.h):
+constexpr int kMatrixTileRows = 16;   // of data; also the lanes of a vector of columns
+constexpr int kMatrixTileSteps = 16;  // pairs of terms that an instruction adds
+constexpr int kMatrixTiles = 8;       // registers
+
+// Whether sums of rows x vectors and their operands fit into the registers.
+bool fits_matrix_tiles(int rows, int vectors);
+
 }  // namespace korch::linear

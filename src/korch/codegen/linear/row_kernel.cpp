@@ -1,7 +1,6 @@
 #include "korch/codegen/linear/row_kernel.h"
 
 #include "korch/base/ceil_div.h"
-#include "korch/codegen/cpu/matrix_kernel.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/linear/epilogue_nests.h"
 #include "korch/codegen/linear/kernel_builder.h"

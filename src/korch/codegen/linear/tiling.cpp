@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "korch/codegen/cpu/matrix_kernel.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 
 namespace korch::linear {
