@@ -46,8 +46,10 @@ std::pair<std::vector<std::string>, std::vector<std::string>> values_of(const Op
       if (right.back() == "relaxed:ERROR") right.back() = "relaxed:1e-2";
       return {right, {"", "none of them", right[0] + " ", "random:", "random:x", "random:7x"}};
     }
-    case OptionKind::text:
     case OptionKind::texts:
+      if (row.name == "state") return {{"none", "in=out", "a=b=c"}, {"", "any", "=out", "in="}};
+      return {{"", "any", "/a/b c"}, {}};
+    case OptionKind::text:
     case OptionKind::place:
       return {{"", "any", "/a/b c"}, {}};
   }
