@@ -298,6 +298,10 @@ TEST(SmallFloats, ConvertAsTheInterpreterDoes) {
       int64_t different = 0;
       for (int64_t i = 0; i < values.elements(); ++i) {
         const bool nan = std::isnan(element_as_double(expected, i));
+        // The instruction takes subnormal numbers for 0.
+        if (type == DType::bf16 && row(isa).multiplies_bfloat16 &&
+            std::fpclassify(floats[i]) == FP_SUBNORMAL && element_as_double(actual, i) == 0)
+          continue;
         different +=
             nan ? !std::isnan(element_as_double(actual, i)) || !std::isnan(element_as_double(back, i))
                 : actual.data<uint16_t>()[i] != expected.data<uint16_t>()[i] ||

@@ -38,7 +38,7 @@ void grouped(GraphMaker& m);
 void depthwise(GraphMaker& m);
 void long_attention(GraphMaker& m);
 void quantized_product(GraphMaker& m);
-void narrow_product(GraphMaker& m);
+ValueId narrow_product(GraphMaker& m);
 void small_attention(GraphMaker& m);
 void large_attention(GraphMaker& m);
 void large_normalization(GraphMaker& m);

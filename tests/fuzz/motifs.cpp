@@ -234,7 +234,7 @@ const std::vector<Motif>& motifs() {
       {"large_attention", 4, motif::large_attention},
       {"long_attention", 2, motif::long_attention},
       {"quantized_product", 8, motif::quantized_product},
-      {"narrow_product", 8, motif::narrow_product},
+      {"narrow_product", 8, [](GraphMaker& m) { motif::narrow_product(m); }},
       {"large_normalization", 3, motif::large_normalization},
       {"normalization", 7, motif::normalization},
       {"upsampling", 18, motif::upsampling},

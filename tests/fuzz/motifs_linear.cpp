@@ -120,7 +120,7 @@ void quantized_product(GraphMaker& m) {
 }
 
 // Weights of 4, 8 or 16 bits with scales, and maybe zero points, by block.
-void narrow_product(GraphMaker& m) {
+ValueId narrow_product(GraphMaker& m) {
   const Shape shape = m.shape(static_cast<int>(m.random.between(2, 3)), 300);
   const int64_t terms = shape.back(), columns = m.extent(40);
   if (terms == 0 || columns == 0) throw GraphMaker::GaveUp{};
@@ -146,7 +146,7 @@ void narrow_product(GraphMaker& m) {
   if (!is_float && m.random.one_in(2)) operands.push_back(bytes(blocks));
   if (m.shape_of(operands[0]).back() != terms) operands[0] = x;
   const ValueId y = m.must(Op::NarrowMatMul, attrs, operands);
-  dressed(m, m.must(Op::Mul, kNone, {y, number(m, 0.02)}));
+  return dressed(m, m.must(Op::Mul, kNone, {y, number(m, 0.02)}));
 }
 
 void depthwise(GraphMaker& m) {

@@ -4,6 +4,7 @@
 
 #include "korch/ir/recurrence.h"
 #include "korch/ir/winograd.h"
+#include "motif_parts.h"
 #include "operator_parts.h"
 
 namespace korch::fuzz {
@@ -511,6 +512,14 @@ Grown opaque(GraphMaker& m, Op op) {
   }
 }
 
+std::optional<ValueId> narrow_product(GraphMaker& maker) {
+  try {
+    return motif::narrow_product(maker);
+  } catch (const GraphMaker::GaveUp&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<ValueId> grow(GraphMaker& maker, Op op) {
@@ -527,7 +536,7 @@ std::optional<ValueId> grow(GraphMaker& maker, Op op) {
     case Category::layout:
       return layout(maker, op);
     case Category::linear:
-      if (op == Op::NarrowMatMul) return std::nullopt;  // a motif draws it
+      if (op == Op::NarrowMatMul) return narrow_product(maker);
       return op == Op::MatMul            ? matmul(maker)
              : op == Op::Attention       ? attention(maker)
              : op == Op::WinogradProduct ? winograd(maker, op)

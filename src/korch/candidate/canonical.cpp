@@ -49,9 +49,12 @@ Hash own_hash(const Graph& graph, const Node& node) {
   Words words;
   words.add(static_cast<uint64_t>(node.op));
   Attrs attrs = node.attrs;
-  std::visit(
-      [&](auto& fields) { visit_fields(fields, [&](const char*, const auto& field) { words.add(field); }); },
-      attrs);
+  const auto add = [&](const std::string& name, const auto& field) {
+    if constexpr (std::is_same_v<decltype(field), const bool&>)
+      if (name == "wide_result" && !field) return;  // younger than most costs that people have
+    words.add(field);
+  };
+  std::visit([&](auto& fields) { visit_fields(fields, add); }, attrs);
   for (ValueId output : node.outputs) words.add(graph.value(output).type);
   return words.hash();
 }
