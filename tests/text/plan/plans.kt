@@ -474,13 +474,13 @@ step 3: kernel 2: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 0.223
   %sq.3 = Exp(%sq.2) : f32[64x64]
   %sq.4 = ReduceSum(%sq.3) {axes=[0]} : f32[1x64]
   %sq.5 = Reciprocal(%sq.4) : f32[1x64]
-step 4: kernel 3: Sub+Exp+Mul+Mul+MatMul matmul(2,6) rm,rm,rm,rm,rm->rm, 1.385 us
-  tensors [6, 7, 8, 4, 5], constants [] -> [9]
+step 4: kernel 3: Mul+Sub+Exp+Mul+MatMul matmul(2,6) rm,rm,rm,rm,rm->rm, 1.385 us
+  tensors [4, 5, 6, 7, 8], constants [] -> [9]
   temporary: arena 0
+  %sp = Mul(%sp.3, %sp.5) : f32[64x64]
   %sq.2 = Sub(%q, %sq.1) : f32[64x64]
   %sq.3 = Exp(%sq.2) : f32[64x64]
   %sq = Mul(%sq.3, %sq.5) : f32[64x64]
-  %sp = Mul(%sp.3, %sp.5) : f32[64x64]
   %y = MatMul(%sp, %sq) : f32[64x64]
 tasks {
   event 0 of 0
