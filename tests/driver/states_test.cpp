@@ -8,6 +8,7 @@
 #include "korch/base/error.h"
 #include "korch/base/files.h"
 #include "korch/driver/pipeline.h"
+#include "korch/package/executable.h"
 #include "korch/package/loaded.h"
 #include "korch/plan/plan_json.h"
 
@@ -27,7 +28,7 @@ Graph cache(int64_t past_bound, int64_t fresh_bound, int64_t capacity) {
                 h = g.add_input({DType::f32, {3}}, "h"), b = g.add_input({DType::i64, {}}, "b"),
                 n = g.add_input({DType::i64, {}}, "n"), s = g.add_input({DType::i64, {}}, "s");
   const ValueId doubled = g.add(Op::Add, NoAttrs{}, {fresh, fresh});
-  const ValueId all = g.add(Op::Append, AppendAttrs{2, capacity}, {past, doubled, n, s}, {}, "present");
+  const ValueId all = g.add(Op::Append, AppendAttrs{2, capacity}, {past, doubled, n, s, n}, {}, "present");
   const ValueId total = g.add(Op::Add, NoAttrs{}, {n, s});
   const int64_t bound = past_bound + fresh_bound;
   ValueId keys = all;
@@ -70,6 +71,7 @@ class StatesTest : public testing::Test {
     const Graph graph = cache(kPast, kFresh, kPast + kFresh);
     verify(graph, GraphForm::imported);
     compile_graph(graph, "cache", path_, options);
+    plan_ = plan_from_json(read_plan_json(path_));  // of all extents
     code_ = std::make_shared<const LoadedCode>(read_executable(path_));
   }
 
@@ -127,6 +129,7 @@ class StatesTest : public testing::Test {
 
   TempDir folder_;
   std::string path_;
+  Plan plan_;
   std::shared_ptr<const LoadedCode> code_;
 };
 
@@ -178,6 +181,44 @@ TEST_F(StatesTest, RunsWithoutOneGiveTheSame) {
     EXPECT_EQ(given[0].shape()[2], state.length());
   }
   EXPECT_EQ(given[2].data<float>()[0], 31);  // five times twice and one
+}
+
+// The kernel gets one address for what there is and for the result, in all runs the same: no old row is
+// copied.
+TEST_F(StatesTest, AppendsWhereTheStateLies) {
+  std::mt19937 random(5);
+  LoadedState state(code_);
+  korch_instance* instance = nullptr;
+  ASSERT_EQ(code_->create(1, &instance), KORCH_OK);
+  struct Seen {
+    const Plan* plan;
+    std::vector<void*> old, result;
+  } seen{&plan_, {}, {}};
+  for (int64_t rows : {2, 1, 3}) {
+    const HostTensor fresh = random_rows(kBatch, rows, random);
+    const void* inputs[] = {nullptr, fresh.raw(), nullptr};
+    const int64_t* dims[] = {nullptr, fresh.shape().data(), nullptr};
+    HostTensor y(code_->outputs[1].type);
+    void* outputs[] = {nullptr, y.mutable_raw(), nullptr};
+    korch_run_options options{};
+    options.struct_size = sizeof options;
+    options.state = state.get();
+    options.input_dims = dims;
+    options.user = &seen;
+    options.observe = [](void* user, uint32_t step, void* const* args) {
+      Seen& now = *static_cast<Seen*>(user);
+      if (step >= now.plan->steps.size()) return;  // a copy
+      const LibraryCall& call = now.plan->kernels[static_cast<size_t>(now.plan->steps[step].kernel)].call;
+      if (call.function != "append") return;
+      now.old.push_back(args[call.params[5]]);
+      now.result.push_back(args[call.params[10]]);
+    };
+    ASSERT_EQ(code_->run_with(instance, inputs, outputs, &options), KORCH_OK);
+  }
+  code_->free(instance);
+  ASSERT_EQ(seen.old.size(), 3u);
+  EXPECT_EQ(seen.old, seen.result);
+  EXPECT_EQ(std::vector<void*>(3, seen.old[0]), seen.old);
 }
 
 TEST_F(StatesTest, MistakesChangeNothing) {

@@ -501,11 +501,11 @@ Grown opaque(GraphMaker& m, Op op) {
       rows[axis] = m.extent(8);
       const int64_t capacity = extent + rows[axis] + m.random.below(4);
       const ValueId added = m.operand({m.type(x).dtype, rows});
-      const auto up_to = [&](int64_t most) {
-        return m.constant(HostTensor::of<int64_t>(DType::i64, {}, {m.random.between(0, most)}));
-      };
-      const ValueId length = up_to(extent);
-      return m.add(op, AppendAttrs{axis, capacity}, {x, added, length, up_to(rows[axis])});
+      const auto number = [&](int64_t n) { return m.constant(HostTensor::of<int64_t>(DType::i64, {}, {n})); };
+      const auto up_to = [&](int64_t most) { return number(m.random.between(0, most)); };
+      const int64_t length = m.random.between(0, extent);
+      return m.add(op, AppendAttrs{axis, capacity},
+                   {x, added, number(length), up_to(rows[axis]), up_to(length)});
     }
     default:
       return std::nullopt;

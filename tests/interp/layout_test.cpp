@@ -139,14 +139,17 @@ TEST(Indexed, Scatter) {
 }
 
 TEST(Indexed, Append) {
-  const auto appended = [](double length, double count) {
-    return std::vector<HostTensor>{counting({2, 2}), f32({2, 1}, {8, 9}), i64({}, {length}),
-                                   i64({}, {count})};
+  const auto appended_at = [](double place, double length, double count) {
+    return std::vector<HostTensor>{counting({2, 2}), f32({2, 1}, {8, 9}), i64({}, {length}), i64({}, {count}),
+                                   i64({}, {place})};
   };
+  const auto appended = [&](double length, double count) { return appended_at(length, length, count); };
   const AppendAttrs attrs{1, 4};
   expect_result(Op::Append, attrs, appended(2, 1), {2, 4}, {0, 1, 8, 0, 2, 3, 9, 0});
   expect_result(Op::Append, attrs, appended(1, 1), {2, 4}, {0, 8, 0, 0, 2, 9, 0, 0});
   expect_result(Op::Append, attrs, appended(0, 0), {2, 4}, {0, 0, 0, 0, 0, 0, 0, 0});
+  expect_result(Op::Append, attrs, appended_at(0, 2, 1), {2, 4}, {8, 1, 0, 0, 9, 3, 0, 0});
+  for (const double place : {-1, 3}) EXPECT_NE(error_of(Op::Append, attrs, appended_at(place, 2, 1)), "");
   for (const auto& [length, count] : {std::pair<double, double>{3, 1}, {-1, 1}, {1, 2}, {1, -1}})
     EXPECT_NE(error_of(Op::Append, attrs, appended(length, count)), "");
 }

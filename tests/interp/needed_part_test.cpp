@@ -148,7 +148,7 @@ TEST(NeededPart, WhatIsAppended) {
   const ValueId length = g.add_input({DType::i64, {}}, "length"),
                 count = g.add_input({DType::i64, {}}, "count");
   const ValueId rows = g.add(Op::Relu, NoAttrs{}, {fresh});
-  const ValueId all = g.add(Op::Append, AppendAttrs{0, 8}, {old, rows, length, count});
+  const ValueId all = g.add(Op::Append, AppendAttrs{0, 8}, {old, rows, length, count, length});
   g.set_outputs({all, g.add(Op::Add, NoAttrs{}, {length, count})}, {"all", "total"}, {{0, 0}});
   g.set_open_dimensions({{"length", 0, 6, {{0, 0}}}, {"count", 1, 2, {{1, 0}}}});
   verify(g, GraphForm::imported);

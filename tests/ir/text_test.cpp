@@ -124,8 +124,8 @@ TEST(Text, States) {
                 fresh = g.add_input({DType::f32, {1, 2}}, "fresh"), h = g.add_input({DType::f32, {3}}, "h"),
                 n = g.add_input({DType::i64, {}}, "n");
   const ValueId one = g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {1}));
-  g.set_outputs({g.add(Op::Append, AppendAttrs{0, 5}, {past, fresh, n, one}), g.add(Op::Abs, NoAttrs{}, {h}),
-                 g.add(Op::Add, NoAttrs{}, {n, one})},
+  g.set_outputs({g.add(Op::Append, AppendAttrs{0, 5}, {past, fresh, n, one, n}),
+                 g.add(Op::Abs, NoAttrs{}, {h}), g.add(Op::Add, NoAttrs{}, {n, one})},
                 {"present", "next", "total"}, {{0, 0}});
   g.set_open_dimensions({{"n", 0, 4, {{0, 0}}}});
   const std::vector<StatePair> states = {{0, 0, 0}, {2, 1, -1}};

@@ -120,7 +120,7 @@ std::vector<Case> other_cases() {
            return g.add_constant(HostTensor::of<int64_t>(DType::i64, {}, {n}));
          };
          return std::vector<ValueId>{
-             g.add(Op::Append, AppendAttrs{1, 9}, {in[0], in[1], number(4), number(2)})};
+             g.add(Op::Append, AppendAttrs{1, 9}, {in[0], in[1], number(4), number(2), number(3)})};
        }},
       {"Indexed",
        {{kF32, {4, 5}}},

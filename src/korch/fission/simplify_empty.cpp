@@ -11,6 +11,13 @@ bool is_empty(const Graph& graph, ValueId value) {
   return graph.value(value).type.elements() == 0;
 }
 
+// A state without rows is where rows are appended all the same.
+bool grows_in_place(const Graph& graph, ValueId input) {
+  return std::ranges::any_of(graph.states(), [&](const StatePair& state) {
+    return state.axis >= 0 && graph.inputs()[static_cast<size_t>(state.input)] == input;
+  });
+}
+
 // The constant that stands for a Value without elements.
 void make_constant(Graph& graph, ValueId value) {
   const Value old = graph.value(value);
@@ -66,7 +73,7 @@ int remove_empty(Graph& graph) {
   for (ValueId input : graph.inputs()) {
     const bool used = !graph.value(input).users.empty() ||
                       std::count(graph.outputs().begin(), graph.outputs().end(), input) != 0;
-    if (!used || !is_empty(graph, input)) continue;
+    if (!used || !is_empty(graph, input) || grows_in_place(graph, input)) continue;
     make_constant(graph, input);
     ++changes;
   }

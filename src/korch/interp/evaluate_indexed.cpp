@@ -165,13 +165,16 @@ Results evaluate_append(const Evaluation& e) {
   HostTensor out(TensorType{old.dtype(), e.output_shape()});  // zeros
   const AxisView from = around_axis(old.shape(), attrs.axis), more = around_axis(rows.shape(), attrs.axis),
                  to = around_axis(out.shape(), attrs.axis);
-  const int64_t length = element_as_int(e.inputs[2], 0), count = element_as_int(e.inputs[3], 0);
+  const int64_t length = element_as_int(e.inputs[2], 0), count = element_as_int(e.inputs[3], 0),
+                place = element_as_int(e.inputs[4], 0);
   checked_index(length, from.extent + 1);
   checked_index(count, more.extent + 1);
-  if (length < 0 || count < 0) throw Error(ErrorKind::invalid, "a number of rows is less than 0");
+  checked_index(place, std::min(length, attrs.capacity - count) + 1);
+  if (length < 0 || count < 0 || place < 0)
+    throw Error(ErrorKind::invalid, "a number of rows is less than 0");
   for (int64_t o = 0; o < to.outer; ++o) {
     copy_element(old, o * from.extent * from.inner, out, o * to.extent * to.inner, length * to.inner);
-    copy_element(rows, o * more.extent * more.inner, out, (o * to.extent + length) * to.inner,
+    copy_element(rows, o * more.extent * more.inner, out, (o * to.extent + place) * to.inner,
                  count * to.inner);
     e.stop.after((length + count) * to.inner);
   }

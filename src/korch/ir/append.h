@@ -1,13 +1,15 @@
 // Append: how a state grows in place (docs/design/states.md).
 //
-//   result = Append(old, new, length, count) {axis, capacity}
+//   result = Append(old, new, length, count, place) {axis, capacity}
 //
-// Along `axis` the result begins with `length` rows of `old`; `count` rows of `new` follow, then zeros, up to
-// `capacity`. Lengths are i64[]; a length outside of 0 to the operand's extent ends the run as an index
-// outside of its axis does. The capacity has room for all rows of both.
+// Along `axis` the result has `capacity` rows: the first `length` of `old`, then zeros, but from `place` on
+// the first `count` rows of `new`. All three are i64[]. A length or a count outside of 0 to the operand's
+// extent, a place outside of 0 to `length`, and new rows beyond the capacity end the run as an index outside
+// of its axis does.
 //
-// A run may give the same bytes for `old` and for the result, laid out as the result. Then nothing but the
-// new rows is written, and what follows them stays what it was: nobody may look at it.
+// A run may give the same bytes for `old` and for the result, laid out as the result. Then nothing is written
+// but the new rows and zeros up to row `length` + `count`; what follows stays what it was: nobody may look at
+// it.
 #pragma once
 
 #include <vector>

@@ -145,10 +145,10 @@ Types append_types(const InferArgs& args) {
   for (size_t i = 0; i < shape.size(); ++i)
     infer_require(args, i == axis || shape[i] == args.shape(1)[i], "extents differ off the axis");
   infer_require(args, args.inputs[0].dtype == args.inputs[1].dtype, "rows of one element type");
-  for (const size_t count : {2, 3})
+  for (const size_t count : {2, 3, 4})
     infer_require(args, args.inputs[count] == TensorType{DType::i64, {}}, "numbers of rows are i64[]");
-  if (attrs.capacity < shape[axis] + rows)
-    infer_fail(args, fmt::format("a capacity of {} is less than {} + {}", attrs.capacity, shape[axis], rows));
+  if (attrs.capacity < std::max(shape[axis], rows))
+    infer_fail(args, fmt::format("a capacity of {} for {} and {} rows", attrs.capacity, shape[axis], rows));
   shape[axis] = attrs.capacity;
   return {{args.inputs[0].dtype, shape}};
 }

@@ -317,7 +317,7 @@ struct Fusing {
   X(Recurrence, opaque, 3, 6, 2, RecurrenceAttrs) /* ir/recurrence.h */                                   \
   X(LoopBegin, opaque, 2, -1, -1, LoopAttrs)      /* ir/loops.h */                                        \
   X(LoopEnd, opaque, 3, -1, -1, LoopAttrs)                                                                \
-  X(Append, opaque, 4, 4, 1, AppendAttrs) /* ir/append.h */                                               \
+  X(Append, opaque, 5, 5, 1, AppendAttrs) /* ir/append.h */                                               \
   /* composite */                                                                                         \
   X(Softmax, composite, 1, 1, 1, AxisAttrs)                                                               \
   X(LogSoftmax, composite, 1, 1, 1, AxisAttrs)                                                            \

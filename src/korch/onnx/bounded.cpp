@@ -10,6 +10,7 @@
 #include "korch/onnx/bounded_along_axes.h"
 #include "korch/onnx/bounded_images.h"
 #include "korch/onnx/bounds_emitter.h"
+#include "korch/onnx/grown.h"
 #include "korch/onnx/rules.h"
 #include "korch/onnx/tensor_data.h"
 
@@ -269,44 +270,19 @@ class Bounded : BoundsEmitter {
           builder_.note_meeting(length(x(), static_cast<int64_t>(axis)),
                                 length(part, static_cast<int64_t>(axis)), origin_);
     }
-    if (const std::optional<int64_t> capacity = builder_.capacity_of(x());
-        capacity && grows_along(along, *capacity > 0))
-      return {appended(along, *capacity, std::move(extents))};
+    if (inputs_.size() == 2 && can_grow(builder_, x(), inputs_[1], along))
+      return {appended(along, std::move(extents))};
     std::vector<Operand> outputs = with(extents);
     return {dense_along(outputs[0], along)};
   }
 
-  // Whether the rows of the first part lie where they are in the result, however long the parts are: only the
-  // outermost axis may be open beside the one along which they are joined.
-  bool grows_along(int64_t along, bool is_known_to) const {
-    if (inputs_.size() != 2 || inputs_[0] == inputs_[1]) return false;
-    if (!is_known_to && extent_of(x(), along) == nullptr) return false;
-    for (int64_t axis = 0; axis < x()->rank(); ++axis) {
-      if (axis == along) continue;
-      if (x()->shape()[static_cast<size_t>(axis)] != inputs_[1]->shape()[static_cast<size_t>(axis)])
-        return false;
-      if (axis > 0 && (extent_of(x(), axis) != nullptr || extent_of(inputs_[1], axis) != nullptr))
-        return false;
-    }
-    return true;
-  }
-
-  // The state is as long in every plan of an executable; what reads it reads the beginning that a run can
-  // have.
-  Operand appended(int64_t along, int64_t capacity, std::vector<Operand> extents) {
+  Operand appended(int64_t along, std::vector<Operand> extents) {
     const auto axis = static_cast<size_t>(along);
     const int64_t bound = x()->shape()[axis] + inputs_[1]->shape()[axis];
-    const Operand before = length(x(), along), more = length(inputs_[1], along);
-    extents[axis] = emit(Op::Add, NoAttrs{}, {before, more});
+    const Operand before = length(x(), along);
+    extents[axis] = emit(Op::Add, NoAttrs{}, {before, length(inputs_[1], along)});
     extents[axis]->upper = bound;
-    capacity = std::max(capacity, bound);
-    const Operand all = emit(Op::Append, AppendAttrs{along, capacity}, {x(), inputs_[1], before, more});
-    all->extents = std::move(extents);
-    if (capacity == bound) return all;
-    Operand result = cut(all, along, bound);
-    if (result->extents[axis]->constant) result = without_extent(result, along);
-    result->appended = all;
-    return result;
+    return grown(builder_, x(), inputs_[1], along, before, before, std::move(extents), bound, origin_);
   }
 
   // Behind each part begins the next: `whole` has them at their bounds.

@@ -401,24 +401,35 @@ class Exporter {
     set_attribute(out, "sorted", int64_t{top.sorted});
   }
 
-  // Rows of both and zeros behind them, as many as are sure to suffice, then cut.
+  // The old rows and zeros behind them; the new ones between what is before their place and what is behind.
   void add_append(const Node& node) {
     const AppendAttrs& append = std::get<AppendAttrs>(node.attrs);
     const TensorType& type = graph_.value(node.outputs[0]).type;
     const HostTensor zero = converted(HostTensor::of<double>(DType::f64, {}, {0}), type.dtype);
     const std::string axis = ints({append.axis}, "axis"), begin = ints({0}, "begin"), one = ints({1}, "one"),
-                      zeros = unique("zeros"), all = unique("all");
-    std::vector<std::string> parts;
-    for (size_t i = 0; i < 2; ++i) {
-      const std::string rows = unique("rows"), part = unique("part");
-      add("Reshape", {input(node, i + 2), one}, {rows});
-      add("Slice", {input(node, i), begin, rows, axis}, {part});
-      parts.push_back(part);
-    }
+                      end = ints({append.capacity}, "capacity"), zeros = unique("zeros");
+    const auto number = [&](size_t operand) {
+      const std::string name = unique("number");
+      add("Reshape", {input(node, operand), one}, {name});
+      return name;
+    };
+    const auto part = [&](const std::string& of, const std::string& from, const std::string& to) {
+      const std::string name = unique("rows");
+      add("Slice", {of, from, to, axis}, {name});
+      return name;
+    };
+    const auto joined = [&](const std::vector<std::string>& parts) {
+      const std::string name = unique("all");
+      set_attribute(add("Concat", parts, {name}), "axis", append.axis);
+      return name;
+    };
     add("Expand", {tensor(zero, "zero"), ints(type.shape, "shape")}, {zeros});
-    parts.push_back(zeros);
-    set_attribute(add("Concat", parts, {all}), "axis", append.axis);
-    add(node, "Slice", {all, begin, ints({append.capacity}, "capacity"), axis});
+    const std::string count = number(3), place = number(4), behind = unique("behind"),
+                      old = joined({part(input(node, 0), begin, number(2)), zeros});
+    add("Add", {place, count}, {behind});
+    set_attribute(add(node, "Concat",
+                      {part(old, begin, place), part(input(node, 1), begin, count), part(old, behind, end)}),
+                  "axis", append.axis);
   }
 
   // Nodes. Outputs default to those of the Node.

@@ -1,11 +1,13 @@
 // What decoders are made of: attention, rotary embeddings, caches, recurrent forms of attention.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "korch/onnx/attention.h"
 #include "korch/onnx/bounded.h"
+#include "korch/onnx/grown.h"
 #include "korch/onnx/model_file.h"
 #include "korch/onnx/rules.h"
 
@@ -379,6 +381,28 @@ Term of_extent(const Term& x, int64_t axis, int64_t extent) {
   return {n, n.bounded(fitted, extents)};
 }
 
+// A state of one sequence, which grows or has room for all positions: in place.
+std::optional<Term> cached_in_place(NodeImport& n, const Term& past, const Term& added, const Term& start,
+                                    const Extent& total) {
+  GraphBuilder& builder = n.builder();
+  const bool has_room = builder.capacity_of(past) && extent_of(past, 2) == nullptr &&
+                        std::max(total.bound, added.extent(2)) <= past.extent(2),
+             grows = !has_room && can_grow(builder, past, added, 2);
+  if (past.extent(0) != 1 || extent_of(past, 0) != nullptr || !(grows || has_room)) return std::nullopt;
+  const int64_t bound = std::max(total.bound, past.extent(2));
+  const Term before = length(past, 2), more = length(added, 2);
+  Term place = min(max(reshape(start, {}), integer(n, 0)), before);
+  if (has_room || bound < past.extent(2) + added.extent(2)) place = min(place, integer(n, bound) - more);
+  Results extents = extents_of(past);
+  if (grows) {
+    const Term said(n, total.counted != nullptr ? total.counted : n.integer(total.bound));
+    extents[2] = std::make_shared<OperandState>(*min(max(said, before), before + more).operand());
+    extents[2]->upper = bound;
+  }
+  return Term(n, grown(builder, past, added, 2, before.operand(), place.operand(), std::move(extents), bound,
+                       n.origin()));
+}
+
 // The cache with `added` [batch, heads, positions, size] in it from `start` on, of `total` positions at
 // least.
 Term cached(NodeImport& n, size_t past, const Term& added, const Term& start, const Extent& total) {
@@ -386,6 +410,8 @@ Term cached(NodeImport& n, size_t past, const Term& added, const Term& start, co
   if (begins.rank() == 4) begins = of_extent(begins, 3, added.extent(3));
   if (begins.rank() != 4 || begins.extent(1) != added.extent(1) || begins.extent(3) != added.extent(3))
     n.invalid("the cache is not [batch, kv_num_heads, positions, size]");
+  if (n.has_input(past))
+    if (const auto in_place = cached_in_place(n, input(n, past), added, start, total)) return *in_place;
   const int64_t missing = std::max<int64_t>(total.bound - begins.extent(2), 0);
   Term longer = pad(at_bounds(begins), 2, 0, missing, 0);
   Results extents = extents_of(begins);

@@ -81,7 +81,7 @@ std::string wanted(const OptionRow& row) {
     case OptionKind::text:
     case OptionKind::texts:
     case OptionKind::place:
-      return "a text";
+      return row.form.empty() ? "a text" : row.form;
   }
   __builtin_unreachable();
 }
@@ -191,7 +191,8 @@ Slots::Slots(UserOptions& options) {
       "INPUT=OUTPUT: the input takes what the output gave in the run before, and both are one buffer where "
       "the output appends to the input, as caches of decoders do; such pairs, and those of recurrent layers, "
       "are found without it (repeatable; none: find none)",
-      [&o](const std::string& text) { return read_state(text, o); });
+      [&o](const std::string& text) { return read_state(text, o); })
+      .form = "INPUT=OUTPUT or none";
   shapes(o);
   whole(
       "seed", kEverybody, o.seed, uint64_t{0}, std::numeric_limits<uint64_t>::max(),

@@ -43,6 +43,7 @@ struct OptionRow {
   std::string otherwise = {};  // of a truth: what 0 does
   std::vector<std::string> words = {};
   uint64_t least = 0, most = 0;  // of a whole number
+  std::string form = {};         // what a text must look like, if not every text does
   bool is_for_experts = false;   // about how a plan is found, not what is wanted of it
 };
 

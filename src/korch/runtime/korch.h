@@ -89,8 +89,9 @@ typedef struct korch_open_axis {
 /* An input that takes what an output gave in the run before; a korch_state keeps it. Since version 8. */
 typedef struct korch_state_info {
   uint32_t input, output;
-  /* The axis along which each run appends rows to what the state holds, which stays where it is; -1: each run
-   * makes all of it anew, from zeros at first. */
+  /* The axis along which each run appends rows to what the state holds, which stays where it is. If the
+   * input's extent there is fixed, the state is zeros at first, and other inputs tell where the rows go. -1:
+   * each run makes all of it anew, from zeros at first. */
   int32_t axis;
   uint32_t reserved;
 } korch_state_info;

@@ -43,6 +43,12 @@ bool is_open(const korch_model_info& info, uint32_t input, uint32_t axis) {
   return false;
 }
 
+// Others that grow in place are as long as they may be from the beginning: inputs of the network say how much
+// of that counts.
+bool has_length(const korch_model_info& info, const korch_state_info& state) {
+  return state.axis >= 0 && is_open(info, state.input, static_cast<uint32_t>(state.axis));
+}
+
 }  // namespace
 
 korch_status create_state(const korch_model_info& info, uint64_t executable, korch_state** state) {
@@ -97,7 +103,7 @@ void reset_state(const korch_model_info& info, korch_state* state) {
     korch_kept& kept = state->kept[s];
     const korch_tensor_info& input = info.inputs[pair.input];
     for (uint32_t axis = 0; axis < input.rank; ++axis) kept.dims[axis] = input.dims[axis];
-    if (pair.axis >= 0)
+    if (has_length(info, pair))
       kept.dims[pair.axis] = 0;
     else if (!kept.is_empty)
       memset(kept.now, 0, input.size_bytes);
@@ -127,8 +133,8 @@ void copy_state(const korch_model_info& info, korch_state* to, const korch_state
 int64_t length_of(const korch_model_info& info, const korch_state& state) {
   int64_t length = 0;
   for (uint32_t s = 0; s < state.count; ++s)
-    if (const int32_t axis = info.states[s].axis; axis >= 0 && state.kept[s].dims[axis] > length)
-      length = state.kept[s].dims[axis];
+    if (has_length(info, info.states[s]) && state.kept[s].dims[info.states[s].axis] > length)
+      length = state.kept[s].dims[info.states[s].axis];
   return length;
 }
 
@@ -142,7 +148,7 @@ bool rewind_state(const korch_model_info& info, korch_state* state, int64_t leng
   }
   for (uint32_t s = 0; s < state->count; ++s) {
     int64_t& own = state->kept[s].dims[info.states[s].axis];
-    if (own > length) own = length;
+    if (has_length(info, info.states[s]) && own > length) own = length;
   }
   return true;
 }

@@ -7,10 +7,10 @@ namespace {
 
 // The call's parameters (library.h).
 struct Append {
-  int64_t outer;                              // places of the axes before the one that grows
-  int64_t row_bytes;                          // of a row there
-  int64_t old_rows, new_rows, capacity;       // extents of the axis
-  int64_t old, added, length, count, result;  // arguments
+  int64_t outer;                                     // places of the axes before the one that grows
+  int64_t row_bytes;                                 // of a row there
+  int64_t old_rows, new_rows, capacity;              // extents of the axis
+  int64_t old, added, length, count, place, result;  // arguments
 };
 
 void* create_append(const int64_t* params, uint32_t param_count, const float*, uint32_t,
@@ -43,18 +43,23 @@ const korch::rt::LibraryOps korch_append_ops = {create_append, free};
 int32_t korch_append_run(const korch_kernel_context* context, int64_t begin, int64_t end) {
   const Append& a = *static_cast<const Append*>(context->state);
   void* const* args = context->args;
-  const int64_t length = number_at(args[a.length]), count = number_at(args[a.count]);
-  if (length < 0 || length > a.old_rows || count < 0 || count > a.new_rows)
+  const int64_t length = number_at(args[a.length]), count = number_at(args[a.count]),
+                place = number_at(args[a.place]);
+  if (length < 0 || length > a.old_rows || count < 0 || count > a.new_rows || place < 0 || place > length ||
+      place + count > a.capacity)
     return KORCH_KERNEL_INDEX_OUT_OF_RANGE;
   const auto bytes = [&](int64_t rows) { return static_cast<size_t>(rows * a.row_bytes); };
   const auto* const old = static_cast<const unsigned char*>(args[a.old]);
   const auto* const added = static_cast<const unsigned char*>(args[a.added]);
   auto* const result = static_cast<unsigned char*>(args[a.result]);
+  const bool in_place = old == result;
+  const int64_t behind = length > place + count ? length : place + count,
+                zeros_end = in_place && length + count < a.capacity ? length + count : a.capacity;
   for (int64_t o = begin; o < end; ++o) {
     unsigned char* const to = result + bytes(o * a.capacity);
-    if (old != result) memcpy(to, old + bytes(o * a.old_rows), bytes(length));
-    memcpy(to + bytes(length), added + bytes(o * a.new_rows), bytes(count));
-    if (old != result) memset(to + bytes(length + count), 0, bytes(a.capacity - length - count));
+    if (!in_place) memcpy(to, old + bytes(o * a.old_rows), bytes(length));
+    memcpy(to + bytes(place), added + bytes(o * a.new_rows), bytes(count));
+    if (zeros_end > behind) memset(to + bytes(behind), 0, bytes(zeros_end - behind));
   }
   return KORCH_KERNEL_OK;
 }
