@@ -115,6 +115,19 @@ TEST(LikelyRuns, OneTokenCountsThreeTimes) {
   EXPECT_NEAR(least, 3.0 / 11, 1e-9);
 }
 
+// A cache is filled by one prompt, then by single tokens, and has each length.
+TEST(LikelyRuns, ACacheBeginsEmpty) {
+  double long_ones = 0, tokens = 0, first = 0, later = 0;
+  for (const LikelyRun& run : likely_runs({kSeq, kPast}, {}, "")) {
+    const bool is_token = run.extents[0] == 1;
+    if (is_token) tokens += run.weight;
+    if (is_token && run.extents[1] == 511) long_ones += run.weight;
+    if (!is_token) (run.extents[1] == 0 ? first : later) += run.weight;
+  }
+  EXPECT_GT(long_ones, 0.25 * tokens);
+  EXPECT_GT(first, later);
+}
+
 TEST(LikelyRuns, ARunMayLeaveDimensionsOut) {
   const std::vector<LikelyRun> runs = likely_runs({kSeq, kPast}, {"seq=7:2"}, "");
   double all = 0;

@@ -167,7 +167,7 @@ class PlansCompiler {
     // What several plans take together is what one may take.
     part_options_.variants.most_s /= static_cast<double>(bounds_.size());
     parts_.emplace_back();
-    share_budget(0);
+    begin_plan(0);
     CompileResult result = compile_part(name_, part_options_, import({}), output_, &parts_[0], fleet_);
     result.stage_seconds["bounds"] = bounds_s;
     const double first_s = watch_.seconds() - bounds_s;
@@ -242,14 +242,17 @@ class PlansCompiler {
     return [this](const std::vector<int64_t>& extents) { return estimates_->us(extents); };
   }
 
-  void share_budget(size_t i) {
+  void begin_plan(size_t i) {
+    if (options_.progress && bounds_.size() > 1)
+      options_.progress(fmt::format("plan {} of {}, up to {}", i + 1, bounds_.size(), text_of(bounds_[i])), 0,
+                        0);
     if (options_.budget_s > 0)
       part_options_.budget_s = deadline_.left_s() / static_cast<double>(bounds_.size() - i);
     part_options_.variants.least = plan_leasts(bounds_[i], bounds_, dimensions_, time_of());
   }
 
   void add_plan(size_t i, CompileResult& result) {
-    share_budget(i);
+    begin_plan(i);
     BuiltPlan part;
     try {
       add_work(compile_part(name_, part_options_, import(bounds_[i]), output_, &part, fleet_), &result);

@@ -18,6 +18,8 @@ namespace korch {
 namespace {
 
 constexpr double kLeastCounts = 3;  // levels, if it is 0 or 1
+// Several new tokens behind a cache that has some: beside others of that level.
+constexpr double kLaterPrompt = 0.1;
 constexpr double kMostRuns = 512;  // of those that stand for all; of many dimensions few levels
 
 template <typename T>
@@ -42,8 +44,18 @@ std::vector<Level> likely_levels(const OpenDimension& dimension, size_t most) {
   std::vector<int64_t> extents = extent_levels(dimension);
   if (extents.size() > most) extents.resize(most);
   std::vector<Level> levels;
-  for (const int64_t extent : extents)
+  double all = 0;
+  for (const int64_t extent : extents) {
     levels.emplace_back(extent, extent <= 1 && extent == dimension.least ? kLeastCounts : 1.0);
+    all += levels.back().second;
+  }
+  if (dimension.least > 0) return levels;
+  // What grows from nothing has each extent once: a level stands for those down to the next one, too.
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const int64_t below = i + 1 < levels.size() ? extents[i + 1] : -1;
+    const auto share = static_cast<double>(extents[i] - below) / static_cast<double>(extents[0] + 1);
+    levels[i].second = (levels[i].second / all + share) / 2;
+  }
   return levels;
 }
 
@@ -134,7 +146,22 @@ class RunReader {
         }
       all = std::move(longer);
     }
-    for (LikelyRun& run : all) add(std::move(run));
+    for (LikelyRun& run : all) {
+      if (is_later_prompt(run.extents)) run.weight *= kLaterPrompt;
+      add(std::move(run));
+    }
+  }
+
+  // A cache that begins empty is filled by one prompt, then by single tokens. Of dimensions that are not
+  // given.
+  bool is_later_prompt(const std::vector<int64_t>& extents) const {
+    bool has_cache = false, has_several = false;
+    for (size_t d = 0; d < dimensions_.size(); ++d) {
+      if (dimensions_[d].sum || given_[d] >= 0) continue;
+      has_cache = has_cache || (dimensions_[d].least == 0 && extents[d] > 0);
+      has_several = has_several || (dimensions_[d].least == 1 && extents[d] > 1);
+    }
+    return has_cache && has_several;
   }
 
   void add(LikelyRun run) {

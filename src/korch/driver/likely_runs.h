@@ -22,7 +22,9 @@ std::vector<int64_t> extent_levels(const OpenDimension& dimension);
 // `file` such lines, `#` begins a comment. A dimension that a run leaves out has all of its levels, one that
 // follows from others what it must be. Nothing of both: all levels of all dimensions together, halves as
 // likely as wholes; and the least, if it is 0 or 1, three times as likely: one image, one token, an empty
-// cache. Throws Error{usage} for what is no such run, or none of the range.
+// cache. A dimension from 0 on is a cache, which single tokens fill: half of its runs have each extent alike,
+// and several tokens behind one that is not empty count a tenth. Throws
+// Error{usage} for what is no such run, or none of the range.
 std::vector<LikelyRun> likely_runs(const std::vector<OpenDimension>& dimensions,
                                    const std::vector<std::string>& at, const std::string& file);
 

@@ -12,15 +12,17 @@ using Extents = std::vector<int64_t>;
 // Rows of a register tile: a plan for more computes whole ones.
 constexpr int64_t kTile = 12;
 // Slices beyond an extent are left out, but loops inside slices run up to the bound: between both, an extent
-// counts as rounded up to a part of the bound.
-constexpr int64_t kParts = 2;
+// counts as rounded up to a part of the bound. Of a cache (it may be empty) only loops grow, of images and
+// tokens (there may be one) most of all slices.
+constexpr int64_t kParts = 2, kPartsOfCache = 1, kPartsOfMany = 16;
 // Bounds that are looked at along a dimension.
 constexpr size_t kMostLevels = 24;
 
 // What a plan computes of a dimension.
-int64_t computed(int64_t bound, int64_t extent) {
-  const int64_t granule = std::max({std::min(kTile, bound), (bound + kParts - 1) / kParts, int64_t{1}});
-  return std::min(bound, (extent + granule - 1) / granule * granule);
+int64_t computed(const OpenDimension& dimension, int64_t bound, int64_t extent) {
+  const int64_t parts = dimension.least == 0 ? kPartsOfCache : dimension.least == 1 ? kPartsOfMany : kParts;
+  const int64_t granule = std::max({std::min(kTile, bound), (bound + parts - 1) / parts, int64_t{1}});
+  return std::min(bound, (std::max(extent, int64_t{1}) + granule - 1) / granule * granule);
 }
 
 // Descending; at most kMostLevels, evenly among them.
@@ -106,7 +108,7 @@ class BoundsChooser {
     Extents extents = runs_[r].extents;
     for (size_t d = 0; d < plan.size(); ++d) {
       if (extents[d] > plan[d]) return std::numeric_limits<double>::infinity();
-      extents[d] = computed(plan[d], extents[d]);
+      extents[d] = computed(dimensions_[d], plan[d], extents[d]);
     }
     return time_of_(extents) / alone_[r];
   }
