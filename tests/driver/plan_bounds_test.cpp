@@ -73,6 +73,14 @@ TEST(PlanBounds, BothSidesOfAnImage) {
   for (const PlanBounds& plan : bounds) EXPECT_EQ(plan.at("h") % 64 + plan.at("w") % 64, 0);
 }
 
+// Each sequence has slices of its own, so fewer of them need no plan.
+TEST(PlanBounds, OfSequencesAllTogether) {
+  const std::vector<OpenDimension> dimensions = {{"batch", 1, 4, {{0, 0}}}, {"seq", 1, 64, {{0, 1}}}};
+  const std::vector<PlanBounds> bounds = built_in(dimensions, product);
+  EXPECT_GT(bounds.size(), 1u);
+  for (const PlanBounds& plan : bounds) EXPECT_EQ(plan.at("batch"), 4);
+}
+
 TEST(PlanBounds, WhatFollowsIsTheSum) {
   OpenDimension total = {"total", 1, 767, {}};
   total.sum = ExtentSum{0, {{0, 1}, {1, 1}}};

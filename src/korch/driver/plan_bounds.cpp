@@ -13,10 +13,21 @@ using Extents = std::vector<int64_t>;
 constexpr int64_t kTile = 12;
 // Slices beyond an extent are left out, but loops inside slices run up to the bound: between both, an extent
 // counts as rounded up to a part of the bound. Of a cache (it may be empty) only loops grow, of images and
-// tokens (there may be one) most of all slices.
+// tokens (there may be one) most of all slices; of sequences and images, each has slices of its own.
 constexpr int64_t kParts = 2, kPartsOfCache = 1, kPartsOfMany = 16;
 // Bounds that are looked at along a dimension.
 constexpr size_t kMostLevels = 24;
+
+// Whether its inputs have another open axis inside of each place of this one: sequences, images.
+bool has_others_inside(const OpenDimension& dimension, const std::vector<OpenDimension>& all) {
+  return std::ranges::all_of(dimension.axes, [&](const OpenDimension::Axis& axis) {
+    return std::ranges::any_of(all, [&](const OpenDimension& other) {
+      return std::ranges::any_of(other.axes, [&](const OpenDimension::Axis& inner) {
+        return inner.input == axis.input && axis.axis == 0 && inner.axis > 0;
+      });
+    });
+  });
+}
 
 // What a plan computes of a dimension.
 int64_t computed(const OpenDimension& dimension, int64_t bound, int64_t extent) {
@@ -46,6 +57,8 @@ class BoundsChooser {
       : dimensions_(dimensions), runs_(runs), time_of_(time_of), least_saved_(least_saved) {
     for (const LikelyRun& run : runs_) alone_.push_back(std::max(time_of_(run.extents), 1e-9));
     costs_.assign(runs_.size(), std::numeric_limits<double>::infinity());
+    for (const OpenDimension& dimension : dimensions)
+      are_apart_.push_back(!dimension.axes.empty() && has_others_inside(dimension, dimensions));
   }
 
   std::vector<Extents> choose() {
@@ -108,7 +121,7 @@ class BoundsChooser {
     Extents extents = runs_[r].extents;
     for (size_t d = 0; d < plan.size(); ++d) {
       if (extents[d] > plan[d]) return std::numeric_limits<double>::infinity();
-      extents[d] = computed(dimensions_[d], plan[d], extents[d]);
+      if (!are_apart_[d]) extents[d] = computed(dimensions_[d], plan[d], extents[d]);
     }
     return time_of_(extents) / alone_[r];
   }
@@ -135,6 +148,7 @@ class BoundsChooser {
   const std::vector<LikelyRun>& runs_;
   const TimeOf& time_of_;
   const double least_saved_;
+  std::vector<bool> are_apart_;        // dimensions of which each place has slices of its own
   std::vector<double> alone_, costs_;  // of each run: planned alone; by the best plan so far, over that
   std::vector<Extents> chosen_;
 };
