@@ -388,7 +388,9 @@ std::optional<Term> cached_in_place(NodeImport& n, const Term& past, const Term&
   const bool has_room = builder.capacity_of(past) && extent_of(past, 2) == nullptr &&
                         std::max(total.bound, added.extent(2)) <= past.extent(2),
              grows = !has_room && can_grow(builder, past, added, 2);
-  if (past.extent(0) != 1 || extent_of(past, 0) != nullptr || !(grows || has_room)) return std::nullopt;
+  if (past.extent(0) != 1 || !(grows || has_room)) return std::nullopt;
+  for (const int64_t axis : {0, 1, 3})
+    if (extent_of(past, axis) != nullptr) return std::nullopt;
   const int64_t bound = std::max(total.bound, past.extent(2));
   const Term before = length(past, 2), more = length(added, 2);
   Term place = min(max(reshape(start, {}), integer(n, 0)), before);
