@@ -21,9 +21,9 @@ std::string written_network(const TempDir& folder, int64_t past) {
   auto& domain = *b.model.add_opset_import();
   domain.set_domain("com.microsoft");
   domain.set_version(1);
-  const Shape cache = {1, kKeyHeads, past, kSize};
+  const Shape cache = {1, kKeyHeads, past, -1};  // the last extent is known from the new keys
   const std::string name = past < 0 ? "past" : "";
-  b.input("past.key", cache, 1, {"", "", name, ""}).input("past.value", cache, 1, {"", "", name, ""});
+  b.input("past.key", cache, 1, {"", "", name, "size"}).input("past.value", cache, 1, {"", "", name, "size"});
   b.input("q", {1, -1, kHeads * kSize}, 1, {"", "seq", ""});
   b.input("k", {1, -1, kKeyHeads * kSize}, 1, {"", "seq", ""});
   b.input("mask", {1, -1}, 7, {"", "total"});
