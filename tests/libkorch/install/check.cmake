@@ -1,4 +1,4 @@
-# Installs, moves what was installed, builds the example against it, outside of the build, and runs it.
+# Installs, moves what was installed, builds the examples against it, outside of the build, and runs them.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -16,17 +16,30 @@ if(NOT headers STREQUAL expected)
   message(FATAL_ERROR "headers: ${headers}")
 endif()
 
-run(${CMAKE_COMMAND} -S ${SOURCE}/examples/cpp -B ${WORK}/example -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
-run(${CMAKE_COMMAND} --build ${WORK}/example)
-execute_process(COMMAND ${PROTOC} -I ${SOURCE}/src/korch/onnx --encode=korch.onnx.proto.ModelProto onnx.proto
-  INPUT_FILE ${SOURCE}/tests/libkorch/install/product.textproto OUTPUT_FILE ${WORK}/product.onnx
-  COMMAND_ERROR_IS_FATAL ANY)
+foreach(example cpp generate)
+  run(${CMAKE_COMMAND} -S ${SOURCE}/examples/${example} -B ${WORK}/${example} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+      -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+  run(${CMAKE_COMMAND} --build ${WORK}/${example})
+endforeach()
+foreach(network product tokens)
+  execute_process(COMMAND ${PROTOC} -I ${SOURCE}/src/korch/onnx --encode=korch.onnx.proto.ModelProto onnx.proto
+    INPUT_FILE ${SOURCE}/tests/libkorch/install/${network}.textproto OUTPUT_FILE ${WORK}/${network}.onnx
+    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
 set(ENV{XDG_CACHE_HOME} ${WORK}/cache)
-execute_process(COMMAND ${WORK}/example/compile_and_run ${WORK}/product.onnx ${WORK}/product.so 2
+execute_process(COMMAND ${WORK}/cpp/compile_and_run ${WORK}/product.onnx ${WORK}/product.so 2
   OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 if(NOT printed STREQUAL "y f32: 16 16 16 16\n")
   message(FATAL_ERROR "the example printed: ${printed}")
+endif()
+
+# Each token votes for the next of five kinds; the votes so far are a state.
+run(${WORK}/prefix/bin/korch compile ${WORK}/tokens.onnx --shape past=0..31 --shape seq=1..8 --no-measure --quiet
+    -o ${WORK}/tokens.so)
+execute_process(COMMAND ${WORK}/generate/generate ${WORK}/tokens.so 12 OUTPUT_VARIABLE printed
+  COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed MATCHES "^tokens: 2 0 3 0 2 0 1 2 3 4 0 0\n")
+  message(FATAL_ERROR "generation printed: ${printed}")
 endif()
 
 # What the program tells of itself, and its networks.
