@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <fstream>
 #include <memory>
 
 #include "cli.h"
 #include "korch/base/error.h"
 #include "korch/fission/fission.h"
+#include "korch/inspect/kernel_run.h"
 #include "korch/inspect/verify.h"
 #include "korch/onnx/import.h"
 #include "korch/rewrite/equivalence.h"
@@ -41,14 +43,34 @@ std::string field_text(const FieldResult& field) {
           : "; no bound on what they overlook is known at these shapes");
 }
 
-void run_equiv(EquivArguments& arguments) {
+// A tile graph's text begins with this word, perhaps behind comments.
+bool is_tile_graph(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line) && (line.empty() || line.starts_with("//"))) continue;
+  return line.starts_with("kernel {");
+}
+
+Equivalence equivalence_of_kernels(const EquivArguments& arguments) {
+  if (!arguments.shapes.empty() || !arguments.bounds.empty())
+    throw Error(ErrorKind::usage, "shapes and bounds are of networks; a tile graph states its extents");
+  return check_kernel_equivalence(read_tile_graph(arguments.a), read_tile_graph(arguments.b),
+                                  {arguments.options.tests, arguments.options.seed});
+}
+
+Equivalence equivalence_of_networks(EquivArguments& arguments) {
   ImportOptions import_options;
   parse_shapes(arguments.shapes, &import_options.shapes, &import_options.least_shapes);
   import_options.value_bounds = parse_bounds(arguments.bounds);
   const Graph a = apply_fission_rules(import_onnx(arguments.a, import_options));
   const Graph b = apply_fission_rules(import_onnx(arguments.b, import_options));
   arguments.options.inputs = [](const Graph& graph, uint64_t seed) { return random_inputs(graph, seed); };
-  const Equivalence result = check_equivalence(a, b, arguments.options);
+  return check_equivalence(a, b, arguments.options);
+}
+
+void run_equiv(EquivArguments& arguments) {
+  const bool kernels = is_tile_graph(arguments.a) && is_tile_graph(arguments.b);
+  const Equivalence result = kernels ? equivalence_of_kernels(arguments) : equivalence_of_networks(arguments);
   if (arguments.json) {
     print_json({{"verdict", name(result.verdict)},
                 {"field", name(result.field.says)},
@@ -63,7 +85,8 @@ void run_equiv(EquivArguments& arguments) {
                name(result.verdict), field_text(result.field), result.float64_difference,
                result.worst_output);
   }
-  if (result.verdict == Verdict::different) throw Error(ErrorKind::accuracy, "the networks differ");
+  if (result.verdict == Verdict::different)
+    throw Error(ErrorKind::accuracy, kernels ? "the kernels differ" : "the networks differ");
   if (result.verdict == Verdict::undecided)
     throw Error(ErrorKind::accuracy, "not proven: the finite field does not confirm what float64 shows");
 }
@@ -72,10 +95,14 @@ void run_equiv(EquivArguments& arguments) {
 
 void add_equiv_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<EquivArguments>();
-  Options verb =
-      command_line.verb("equiv", "do two networks compute the same? by random tests over a finite field");
-  verb.option("first", arguments->a, "a network, an .onnx file").required();
-  verb.option("second", arguments->b, "another, with inputs and outputs of the same names").required();
+  Options verb = command_line.verb(
+      "equiv", "do two networks, or two kernels, compute the same? by random tests over a finite field");
+  verb.option("first", arguments->a, "a network, an .onnx file, or a kernel, the text of its tile graph")
+      .required();
+  verb.option(
+          "second", arguments->b,
+          "another, with inputs and outputs of the same names; a kernel with arguments of the same extents")
+      .required();
   verb.option("--shape", arguments->shapes, "fix the shape of an input: NAME=1x3x224x224 (repeatable)");
   verb.option("--bound", arguments->bounds, kBoundHelp);
   verb.option("--tests", arguments->options.tests, "over the field; large networks take half a minute each")

@@ -29,18 +29,6 @@ struct KernelArguments {
   bool json = false;
 };
 
-tile::ScheduledGraph read_tile_graph(const std::string& path) {
-  const std::string text = read_file(path);
-  try {
-    tile::ScheduledGraph graph = tile::parse_tile_graph(text);
-    if (const std::string fault = tile::coverage_fault(graph); !fault.empty())
-      throw Error(ErrorKind::invalid, fault);
-    return graph;
-  } catch (const Error& error) {
-    throw Error(error.kind(), path + ": " + error.what());
-  }
-}
-
 void print_kernel(const tile::ScheduledGraph& graph, Form form, const Device& target) {
   if (form == Form::cpp || form == Form::cuda)
     fmt::print("{}", source_of(graph, form == Form::cpp ? target : cuda_device()));
@@ -120,6 +108,18 @@ void act(const KernelArguments& arguments) {
 }
 
 }  // namespace
+
+tile::ScheduledGraph read_tile_graph(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    tile::ScheduledGraph graph = tile::parse_tile_graph(text);
+    if (const std::string fault = tile::coverage_fault(graph); !fault.empty())
+      throw Error(ErrorKind::invalid, fault);
+    return graph;
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
 
 void add_kernel_verb(CommandLine& command_line) {
   auto arguments = std::make_shared<KernelArguments>();

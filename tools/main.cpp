@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
 }
 
 int report(const std::string& message, korch::ErrorKind kind) {
+  std::fflush(stdout);  // what was printed before comes before it, and is not lost
   std::fprintf(stderr, "korch: %s\n", message.c_str());  // throws nothing where nobody can be told
   return static_cast<int>(kind);
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command_line.h"
+#include "korch/kernel/schedule.h"
 
 namespace korch {
 
@@ -19,6 +20,7 @@ void add_operators_verb(CommandLine& command_line);
 void add_doctor_verb(CommandLine& command_line);
 void add_diff_verb(CommandLine& command_line);
 void add_kernel_verb(CommandLine& command_line);
+tile::ScheduledGraph read_tile_graph(const std::string& path);  // of its text
 void add_completion_verb(CommandLine& command_line);
 // What the manual page tells besides the verbs and their options.
 struct ManualTexts {

@@ -29,8 +29,26 @@ TEST_F(Cli, EquivTellsNetworksApart) {
   EXPECT_TRUE(says("equal")) << out_;
   EXPECT_EQ(run("equiv " + path("Tanh.onnx") + " " + path("Sigmoid.onnx")), 5);
   EXPECT_TRUE(says("the networks differ")) << err_;
+  EXPECT_TRUE(says("float64: outputs differ by")) << out_;
   EXPECT_EQ(run("equiv " + path("Tanh.onnx") + " " + path("m.onnx")), 3);
   EXPECT_TRUE(says("the outputs differ")) << err_;
+}
+
+TEST_F(Cli, EquivTellsKernelsApart) {
+  const auto kernel = [&](const std::string& name, const std::string& fn) {
+    write_file(path(name),
+               "// of two numbers\nkernel {\n  in0: f32[2]\n  out0: f32[1]\n  phase {\n    map {\n"
+               "      %0 = in0[0]\n      %1 = in0[1]\n      %2 = f32 " +
+                   fn + "\n      out0[0] <- %2\n    }\n  }\n}\n");
+    return path(name);
+  };
+  const std::string sum = kernel("sum.kt", "add(%0, %1)"), other = kernel("other.kt", "add(%1, %0)"),
+                    product = kernel("product.kt", "mul(%0, %1)");
+  EXPECT_EQ(run("equiv " + sum + " " + other), 0) << err_;
+  EXPECT_TRUE(says("a difference passes with probability")) << out_;
+  EXPECT_EQ(run("equiv " + sum + " " + product), 5);
+  EXPECT_TRUE(says("the kernels differ")) << err_;
+  EXPECT_EQ(run("equiv " + sum + " " + other + " --shape x=1"), 2);
 }
 
 TEST_F(Cli, UsageErrors) {

@@ -1,4 +1,4 @@
-#include "korch/rewrite/field.h"
+#include "korch/ir/field.h"
 
 #include <gtest/gtest.h>
 

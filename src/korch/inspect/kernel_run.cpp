@@ -152,6 +152,23 @@ KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& targ
   return run;
 }
 
+Equivalence check_kernel_equivalence(const tile::TileGraph& a, const tile::TileGraph& b,
+                                     const tile::FieldTests& tests) {
+  Equivalence result;
+  result.field = tile::compare_over_field(a, b, tests);
+  const std::vector<HostTensor> arguments = random_arguments(a, tests.seed);
+  const std::vector<HostTensor> of_a = tile::interpret(a, arguments, tile::Arithmetic::float64),
+                                of_b = tile::interpret(b, arguments, tile::Arithmetic::float64);
+  for (size_t o = 0; o < of_a.size(); ++o) {
+    const double difference = largest_difference(of_a[o], of_b[o]);
+    if (o != 0 && difference <= result.float64_difference) continue;
+    result.float64_difference = difference;
+    result.worst_output = fmt::format("out{}", o);
+  }
+  result.verdict = verdict_of(result.field, result.float64_difference);
+  return result;
+}
+
 std::string text_difference(const std::string& first, const std::string& second) {
   const std::vector<std::string> a = lines_of(first), b = lines_of(second);
   // common[i][j]: length of the longest common subsequence of a[i..] and b[j..].

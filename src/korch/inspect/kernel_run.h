@@ -1,5 +1,5 @@
-// Runs one kernel alone: a tile graph compiled for this machine, run on random inputs, compared with the
-// graph's interpreter, and timed.
+// One kernel alone: a tile graph compiled for this machine, run on random inputs, compared with the graph's
+// interpreter, and timed; or compared with another one.
 #pragma once
 
 #include <string>
@@ -7,6 +7,8 @@
 
 #include "korch/device/device.h"
 #include "korch/kernel/schedule.h"
+#include "korch/kernel/tile_equivalence.h"
+#include "korch/rewrite/equivalence.h"
 
 namespace korch {
 
@@ -28,6 +30,10 @@ struct KernelRun {
 // Floats are uniform in [-2, 2]; integers from 0 on below every extent that an index from data is checked
 // against. Constants are drawn like inputs. Error{invalid} when the kernel refuses its inputs.
 KernelRun run_kernel_alone(const tile::ScheduledGraph& graph, const Device& target, uint64_t seed);
+
+// As check_equivalence of networks; `tests` over the field. Error{invalid} where arguments or results differ.
+Equivalence check_kernel_equivalence(const tile::TileGraph& a, const tile::TileGraph& b,
+                                     const tile::FieldTests& tests);
 
 // Lines of both texts: "  " in both, "- " in the first, "+ " in the second; stretches of equal lines are
 // shortened. Empty when they are equal.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "korch/kernel/interpreted_scalar.h"
+#include "korch/kernel/scalar_math.h"
 
 namespace korch::tile {
 namespace {
@@ -35,7 +35,7 @@ struct IndexCode {
 class Body {
  public:
   Body(const TileGraph& graph, const std::vector<Store>& stores, const Nest& nest,
-       std::map<std::string, int>& slots, const Math& math, std::vector<Memory>& memory)
+       std::map<std::string, int>& slots, const ScalarMath& math, std::vector<Memory>& memory)
       : graph_(graph),
         math_(math),
         memory_(memory),
@@ -166,7 +166,7 @@ class Body {
     const Expr& e = *node.expr;
     switch (e.kind) {
       case ExprKind::constant:
-        return {math_.rounded(e.number, is_float(e.type) ? e.type : DType::f64), e.integer};
+        return math_.constant(e);
       case ExprKind::load:
         return load(e.buffer, index(node.offset));
       case ExprKind::call: {
@@ -217,7 +217,7 @@ class Body {
     const Memory& memory = memory_[buffer];
     if (at < 0 || at >= memory.elements())
       throw Error(ErrorKind::internal, fmt::format("reads {} at {}", graph_.name(buffer), at));
-    if (memory.given != nullptr) return math_.load(*memory.given, at);
+    if (memory.given != nullptr) return math_.load(*memory.given, at, graph_.buffers[buffer].type);
     if (!memory.written[at])
       throw Error(ErrorKind::internal,
                   fmt::format("reads {} at {}, which nothing wrote", graph_.name(buffer), at));
@@ -225,7 +225,7 @@ class Body {
   }
 
   const TileGraph& graph_;
-  const Math& math_;
+  const ScalarMath& math_;
   std::vector<Memory>& memory_;
   std::map<std::string, int>& slots_;
   std::vector<Store> stores_;
@@ -246,7 +246,7 @@ class Body {
 
 class NestRunner {
  public:
-  NestRunner(const TileGraph& graph, const Phase& phase, const Nest& nest, const Math& math,
+  NestRunner(const TileGraph& graph, const Phase& phase, const Nest& nest, const ScalarMath& math,
              std::vector<Memory>& memory)
       : graph_(graph), phase_(phase), nest_(nest), math_(math), memory_(memory) {
     for (const GridVariable& grid : phase.grid) grid_slots_.push_back(slot(grid.variable.name));
@@ -325,13 +325,11 @@ class NestRunner {
     return *bodies_[0].body;
   }
 
-  void store(int buffer, int64_t at, Scalar value) {
+  void store(int buffer, int64_t at, const Scalar& value) {
     Memory& memory = memory_[buffer];
     if (at < 0 || at >= memory.elements())
       throw Error(ErrorKind::internal, fmt::format("writes {} at {}", graph_.name(buffer), at));
-    const DType type = graph_.buffers[buffer].type;
-    if (is_float(type)) value.real = math_.rounded(value.real, type);
-    memory.values[at] = value;
+    memory.values[at] = math_.stored(value, graph_.buffers[buffer].type);
     memory.written[at] = true;
   }
 
@@ -405,8 +403,8 @@ class NestRunner {
     taken = 0;
     for (at = 0; at < nest_.reduced[0].extent; ++at) {
       whole_->evaluate(variables_, values_);
-      numbers.push_back(values_[0].real);
-      if (values_[0].real > -std::numeric_limits<double>::infinity()) left.push_back(at);
+      numbers.push_back(math_.number(values_[0]));
+      if (numbers.back() > -std::numeric_limits<double>::infinity()) left.push_back(at);
       store(nest_.stores[1].buffer, whole_->offset(1), Scalar{0, at});
     }
     for (int64_t rank = 0; rank < nest_.rank.extent; ++rank) {
@@ -423,28 +421,22 @@ class NestRunner {
     }
   }
 
-  static bool is_larger(const Scalar& a, const Scalar& b, DType type) {
-    if (is_float(type)) return std::isnan(a.real) ? !std::isnan(b.real) : a.real > b.real;
-    if (type == DType::u64) return static_cast<uint64_t>(a.integer) > static_cast<uint64_t>(b.integer);
-    return a.integer > b.integer;
+  bool is_larger(const Scalar& a, const Scalar& b, DType type) const {
+    return math_.is_nan(a, type) ? !math_.is_nan(b, type) : math_.is_less(b, a, type);
   }
 
   bool is_better(const Scalar& element, const Scalar& best, DType type) const {
     const auto less = [&](const Scalar& a, const Scalar& b) {
-      if (is_float(type)) return a.real < b.real || (nest_.select_last && a.real == b.real);
-      if (type == DType::u64)
-        return static_cast<uint64_t>(a.integer) < static_cast<uint64_t>(b.integer) ||
-               (nest_.select_last && a.integer == b.integer);
-      return a.integer < b.integer || (nest_.select_last && a.integer == b.integer);
+      return math_.is_less(a, b, type) || (nest_.select_last && math_.is_equal(a, b, type));
     };
-    if (nest_.nan_wins && is_float(type) && std::isnan(element.real) && !std::isnan(best.real)) return true;
+    if (nest_.nan_wins && math_.is_nan(element, type) && !math_.is_nan(best, type)) return true;
     return nest_.combine == ScalarFn::max ? less(best, element) : less(element, best);
   }
 
   const TileGraph& graph_;
   const Phase& phase_;
   const Nest& nest_;
-  const Math& math_;
+  const ScalarMath& math_;
   std::vector<Memory>& memory_;
   std::map<std::string, int> slots_;
   std::vector<int> grid_slots_, block_slots_, around_slots_, loop_slots_, reduced_slots_;
@@ -458,7 +450,7 @@ class NestRunner {
 // The nests of a phase, in the loops that they share.
 class PhaseRunner {
  public:
-  PhaseRunner(const TileGraph& graph, const Phase& phase, const Math& math, std::vector<Memory>& memory)
+  PhaseRunner(const TileGraph& graph, const Phase& phase, const ScalarMath& math, std::vector<Memory>& memory)
       : phase_(phase) {
     for (const Nest& nest : phase.nests)
       nests_.push_back(std::make_unique<NestRunner>(graph, phase, nest, math, memory));
@@ -512,7 +504,7 @@ bool is_read_only(const Buffer& buffer) {
 
 // What is not among the arguments is memory that nothing wrote.
 std::vector<Memory> memory_of(const TileGraph& graph, const std::vector<HostTensor>& arguments,
-                              const Math& math) {
+                              const ScalarMath& math) {
   std::vector<Memory> memory(graph.buffers.size());
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const Buffer& buffer = graph.buffers[i];
@@ -526,13 +518,13 @@ std::vector<Memory> memory_of(const TileGraph& graph, const std::vector<HostTens
     memory[i].values.resize(buffer.elements);
     memory[i].written.assign(buffer.elements, given);
     for (int64_t at = 0; given && at < buffer.elements; ++at)
-      memory[i].values[at] = math.load(arguments[i], at);
+      memory[i].values[at] = math.load(arguments[i], at, buffer.type);
   }
   return memory;
 }
 
 std::vector<HostTensor> tensors_of(const TileGraph& graph, const std::vector<Memory>& memory,
-                                   const Math& math, std::initializer_list<BufferRole> roles) {
+                                   const ScalarMath& math, std::initializer_list<BufferRole> roles) {
   std::vector<HostTensor> tensors;
   for (size_t i = 0; i < graph.buffers.size(); ++i)
     if (std::find(roles.begin(), roles.end(), graph.buffers[i].role) != roles.end())
@@ -544,7 +536,11 @@ std::vector<HostTensor> tensors_of(const TileGraph& graph, const std::vector<Mem
 
 std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
                                   Arithmetic arithmetic) {
-  const Math math(arithmetic);
+  return interpret(graph, arguments, NativeMath(arithmetic));
+}
+
+std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
+                                  const ScalarMath& math) {
   std::vector<Memory> memory = memory_of(graph, arguments, math);
   for (const Phase& phase : graph.phases) {
     PhaseRunner runner(graph, phase, math, memory);
@@ -560,7 +556,7 @@ std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<Host
 
 std::vector<HostTensor> interpret_slice(const TileGraph& graph, const Phase& phase, int64_t slice,
                                         const std::vector<HostTensor>& arguments, Arithmetic arithmetic) {
-  const Math math(arithmetic);
+  const NativeMath math(arithmetic);
   std::vector<Memory> memory = memory_of(graph, arguments, math);
   PhaseRunner(graph, phase, math, memory).run(slice);
   return tensors_of(graph, memory, math, {BufferRole::output, BufferRole::temporary});

@@ -20,6 +20,11 @@ enum class Arithmetic {
 std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
                                   Arithmetic arithmetic);
 
+// The same in another arithmetic, whose elements the arguments hold.
+class ScalarMath;
+std::vector<HostTensor> interpret(const TileGraph& graph, const std::vector<HostTensor>& arguments,
+                                  const ScalarMath& math);
+
 // Runs one slice of a phase alone. `arguments` are also outputs and temporaries, as they are before: they
 // come back as they are then.
 std::vector<HostTensor> interpret_slice(const TileGraph& graph, const Phase& phase, int64_t slice,

@@ -91,7 +91,8 @@ double standard_deviation(const HostTensor& tensor) {
   return variance > 1e-20 * squares / n ? std::sqrt(variance) : std::sqrt(squares / n);
 }
 
-// |a - b| in standard deviations of a; equal infinities and NaNs do not differ.
+}  // namespace
+
 double largest_difference(const HostTensor& a, const HostTensor& b) {
   const double scale = std::max(standard_deviation(a), 1e-300);
   double largest = 0;
@@ -104,6 +105,14 @@ double largest_difference(const HostTensor& a, const HostTensor& b) {
   }
   return largest;
 }
+
+Verdict verdict_of(const FieldResult& field, double float64_difference) {
+  if (float64_difference > kDifferent) return Verdict::different;
+  return float64_difference <= kRounding && field.says == FieldResult::Says::same ? Verdict::equal
+                                                                                  : Verdict::undecided;
+}
+
+namespace {
 
 std::string listed(const Graph& graph, const std::vector<ValueId>& values,
                    const std::vector<std::string>& names) {
@@ -189,10 +198,7 @@ Equivalence check_equivalence(const Graph& a, const Graph& b, const EquivalenceO
     result.worst_output = a.output_names()[o];
   }
   result.field = compare_over_field(a, matched, options);
-  result.verdict = result.float64_difference > kDifferent ? Verdict::different
-                   : result.float64_difference <= kRounding && result.field.says == FieldResult::Says::same
-                       ? Verdict::equal
-                       : Verdict::undecided;
+  result.verdict = verdict_of(result.field, result.float64_difference);
   return result;
 }
 

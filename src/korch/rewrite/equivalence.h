@@ -7,20 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "korch/ir/field_result.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
-
-// The result of random tests over a finite field. Arithmetic is exact there, so equal functions always agree.
-// But some functions have no counterpart in the field, so functions that differ there may still be equal.
-struct FieldResult {
-  enum class Says { same, different, nothing } says = Says::nothing;
-  std::string why;      // different: the output and element; nothing: what has no counterpart in a field
-  std::string modulus;  // in words
-  int tests = 0;        // that were run
-  // Probability that graphs which differ in the field pass all tests, at most; 1: no bound is known.
-  double error_bound = 1;
-};
 
 struct EquivalenceOptions {
   int tests = 16;  // over the field
@@ -46,6 +36,12 @@ struct Equivalence {
   double float64_difference = 0;
   std::string worst_output;
 };
+
+// |a - b| in standard deviations of a, the largest of all elements; equal infinities and NaNs do not differ.
+double largest_difference(const HostTensor& a, const HostTensor& b);
+
+// What both tests tell together.
+Verdict verdict_of(const FieldResult& field, double float64_difference);
 
 // Both graphs of primitives, with the same inputs and outputs by name; Error{invalid} says what does not
 // match. They must come from fission's rules without its simplifications, which round constants.

@@ -7,7 +7,7 @@
 #include "korch/ir/attention.h"
 #include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
-#include "korch/rewrite/field.h"
+#include "korch/ir/field.h"
 
 namespace korch::field {
 namespace {

@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "korch/ir/graph.h"
-#include "korch/rewrite/field.h"
+#include "korch/ir/field.h"
 
 namespace korch::field {
-
-// Thrown where a field cannot follow: what it is that has no counterpart there.
-struct Undecidable {
-  std::string what;
-};
 
 // Outputs of a primitive graph, each Value by its first producer. Tensors, given and returned, are of the
 // graph's type or, for floats, int64 whose bits are field elements. Throws Undecidable.

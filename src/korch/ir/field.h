@@ -1,5 +1,5 @@
-// Finite fields in which the equivalence checker computes (docs/design/rewrite.md). An element is 64 bits, so
-// code that moves elements without arithmetic can take them for int64.
+// Finite fields in which equivalence is checked: of graphs (docs/design/rewrite.md) and of tile graphs. An
+// element is 64 bits, so code that moves elements without arithmetic can take them for int64.
 //
 // Both fields have the same interface. Besides the field's own arithmetic there are two functions for
 // operations that fields lack: `order` stands for comparison, `function` for a function of which only the
@@ -8,6 +8,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "korch/ir/scalar.h"
@@ -15,6 +17,11 @@
 namespace korch::field {
 
 __extension__ using Wide = unsigned __int128;
+
+// Thrown where a field cannot follow: what it is that has no counterpart there.
+struct Undecidable {
+  std::string what;
+};
 
 constexpr uint64_t mix(uint64_t x) {  // a bijection of 64 bits that leaves nothing in order
   x += 0x9e3779b97f4a7c15;
@@ -141,6 +148,9 @@ class WithExp {
 
   uint64_t exp(uint64_t a) const {
     return known(a) ? make(P::power(generator_, high(a)), false, 0) : function(ScalarFn::exp, a);
+  }
+  static std::optional<uint64_t> exponent(uint64_t a) {  // that exp raises to
+    return known(a) ? std::optional(high(a)) : std::nullopt;
   }
   uint64_t order(uint64_t a) const { return mix(low(a) ^ key_); }
   uint64_t function(ScalarFn fn, uint64_t a, uint64_t b = 0) const {
