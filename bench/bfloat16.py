@@ -21,7 +21,7 @@ def inputs_of(executable):
     random, arrays = np.random.default_rng(0), {}
     for name, dtype, shape in executable.inputs:
         whole = np.issubdtype(dtype, np.integer)
-        arrays[name] = random.integers(0, 100, shape).astype(dtype) if whole else random.standard_normal(shape).astype(dtype)
+        arrays[name] = random.integers(0, 2, shape).astype(dtype) if whole else random.standard_normal(shape).astype(dtype)
     return arrays
 
 
