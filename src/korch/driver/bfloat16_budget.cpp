@@ -23,7 +23,8 @@ constexpr int kSamples = 3;
 // Of the budget, by the interpreter: kernels add in another order, and other inputs than those drawn here are
 // as far off by a little more.
 constexpr double kShare = 0.8;
-constexpr size_t kMostGroups = 24;  // of nodes whose error is found together
+// Of nodes whose error is found together. Results matter less, and each group is a run of the interpreter.
+constexpr int64_t kProductGroups = 16, kResultGroups = 8;
 
 struct Sample {
   std::vector<HostTensor> inputs, exact;
@@ -155,7 +156,8 @@ class Bfloat16Budget {
   std::vector<RoundedGroup> groups(std::vector<NodeId> nodes, bool are_products) const {
     std::stable_sort(nodes.begin(), nodes.end(),
                      [&](NodeId a, NodeId b) { return gain_of(a, are_products) > gain_of(b, are_products); });
-    const size_t size = static_cast<size_t>(ceil_div(static_cast<int64_t>(nodes.size()), kMostGroups));
+    const int64_t most = are_products ? kProductGroups : kResultGroups;
+    const size_t size = static_cast<size_t>(ceil_div(static_cast<int64_t>(nodes.size()), most));
     std::vector<RoundedGroup> result;
     for (size_t first = 0; first < nodes.size(); first += size) {
       const auto begin = nodes.begin() + static_cast<std::ptrdiff_t>(first);
@@ -179,14 +181,22 @@ class Bfloat16Budget {
       const double alone = error_of(without(all, group.names), 1);  // a sample tells which are worse
       group.square = std::max(0.0, alone * alone - before * before);
     }
-    std::vector<const RoundedGroup*> taken = cheapest(found, most_ * most_ - before * before);
-    for (; !taken.empty(); taken.pop_back()) {
-      Names kept = all;
-      for (const RoundedGroup* group : taken) kept = without(std::move(kept), group->names);
-      if (error = error_of(kept, kSamples); error <= most_) return kept;
-    }
+    const std::vector<const RoundedGroup*> taken = cheapest(found, most_ * most_ - before * before);
+    Names kept = all;
     error = before;
-    return all;
+    size_t fits = 0, exceeds = taken.size() + 1;  // as many groups; all of them first, then halving
+    for (size_t count = taken.size(); count > fits; count = (fits + exceeds) / 2) {
+      Names others = all;
+      for (size_t i = 0; i < count; ++i) others = without(std::move(others), taken[i]->names);
+      if (const double found_error = error_of(others, kSamples); found_error <= most_) {
+        fits = count;
+        error = found_error;
+        kept = std::move(others);
+      } else {
+        exceeds = count;
+      }
+    }
+    return kept;
   }
 
   // The best first, as many as have room.
