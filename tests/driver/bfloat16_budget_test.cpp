@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "korch/backend/backend.h"
 #include "korch/base/files.h"
 #include "korch/device/device.h"
 #include "korch/driver/pipeline.h"
@@ -103,6 +104,29 @@ TEST(Bfloat16Budget, StoresResultsThatFit) {
   EXPECT_EQ(fit_bfloat16(graph, false, 1e-8, {}).stored, 0);
 }
 
+// A product's result goes through a depthwise convolution and is added to what that gives; then the most of
+// each row is taken off. All results can be stored.
+Graph residual_network() {
+  Graph g;
+  const ValueId x = g.add_input({DType::f32, {1, 24, 32, 40}}, "x");
+  const auto convolution = [&](ValueId value, const char* name, Shape weights, int64_t pad, int64_t group) {
+    ConvAttrs attrs;
+    attrs.strides = attrs.dilations = {1, 1};
+    attrs.pads_before = attrs.pads_after = {pad, pad};
+    attrs.group = group;
+    const ValueId w = g.add_constant(normal_weights(weights, 7, 0.2), std::string("w_") + name);
+    return g.add(Op::Conv, attrs, {value, w}, {name});
+  };
+  const ValueId first = g.add(Op::Relu, NoAttrs{}, {convolution(x, "first", {32, 24, 1, 1}, 0, 1)}, {"relu"});
+  const ValueId each = convolution(first, "depthwise", {32, 1, 3, 3}, 1, 32);
+  const ValueId sum = g.add(Op::Add, NoAttrs{}, {each, first}, {"add"});
+  const ValueId most = g.add(Op::ReduceMax, ReduceAttrs{{3}, true}, {sum}, {"max"});
+  const ValueId last =
+      convolution(g.add(Op::Sub, NoAttrs{}, {sum, most}, {"sub"}), "last", {16, 32, 1, 1}, 0, 1);
+  g.set_outputs({last}, {"y"});
+  return g;
+}
+
 int64_t steps_of_bfloat16(const Plan& plan) {
   return std::count_if(plan.steps.begin(), plan.steps.end(),
                        [](const PlanStep& step) { return step.label.find("(bf16)") != std::string::npos; });
@@ -131,6 +155,33 @@ TEST(Bfloat16Products, AreCompiledAndVerified) {
     EXPECT_LE(check.outputs[0].relative, 0.02);
   }
   EXPECT_GT(found, 0);
+}
+
+// Plans at random for a processor that multiplies bfloat16 and for one that only stores it.
+TEST(Bfloat16Storage, IsCompiledAndVerified) {
+  const TempDir scratch;
+  const std::string executable = scratch.path() + "/net.so";
+  int64_t stored = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    CompileOptions options;
+    options.threads = 2;
+    options.target = seed % 2 == 0 ? "x86-64-v3" : "native";
+    options.accuracy = Accuracy::relaxed;
+    options.output_error = 5e-2;
+    options.strategy = Strategy::random;
+    options.random_seed = seed;
+    options.heal = false;
+    if (!is_here(detect_device(options.target, 2))) continue;
+    const CompileResult result = compile_graph(residual_network(), "residual", executable, options);
+    const std::vector<PlanTensor>& tensors = result.plan.tensors;
+    stored += std::count_if(tensors.begin(), tensors.end(), [](const PlanTensor& tensor) {
+      return tensor.role == TensorRole::intermediate && tensor.type.dtype == DType::bf16;
+    });
+    const VerifyResult check = compare_executable(residual_network(), executable, {});
+    EXPECT_TRUE(check.passed) << failure_text(check);
+    EXPECT_LE(check.outputs[0].relative, 0.05);
+  }
+  EXPECT_GT(stored, 4);
 }
 
 }  // namespace
