@@ -51,10 +51,10 @@ Sample drawn_sample(const Graph& graph, uint64_t seed, const Deadline& deadline)
 
 using Names = std::set<std::string>;  // of ONNX nodes
 
-// Products, or results, of ONNX nodes, of about the same gain.
+// Products, or results, of ONNX nodes that follow one another.
 struct RoundedGroup {
   Names names;
-  double gain = 0;    // work of products, or bytes of results
+  double gain = 0;    // see gain_of
   double square = 0;  // what these alone add to the error's square
 };
 
@@ -138,13 +138,16 @@ class Bfloat16Budget {
     return largest;
   }
 
+  // What a product costs, or storing results, in products of numbers.
   double gain_of(NodeId id, bool is_product) const {
+    constexpr double kProductsPerByte = 5;  // that a core makes while a byte arrives from memory, about
     const Node& node = graph_.node(id);
-    const std::vector<TensorType> outputs = output_types(node);
-    if (is_product) return evaluation_work(node.op, node.attrs, input_types(graph_, node), outputs);
+    std::vector<TensorType> types = output_types(node), inputs = input_types(graph_, node);
+    const double work = is_product ? evaluation_work(node.op, node.attrs, inputs, types) : 0;
+    if (is_product) types.insert(types.end(), inputs.begin(), inputs.end());
     double bytes = 0;
-    for (const TensorType& type : outputs) bytes += static_cast<double>(type.bytes());
-    return bytes;
+    for (const TensorType& type : types) bytes += static_cast<double>(type.bytes());
+    return work + kProductsPerByte * bytes;
   }
 
   std::vector<TensorType> output_types(const Node& node) const {
@@ -153,9 +156,7 @@ class Bfloat16Budget {
     return types;
   }
 
-  std::vector<RoundedGroup> groups(std::vector<NodeId> nodes, bool are_products) const {
-    std::stable_sort(nodes.begin(), nodes.end(),
-                     [&](NodeId a, NodeId b) { return gain_of(a, are_products) > gain_of(b, are_products); });
+  std::vector<RoundedGroup> groups(const std::vector<NodeId>& nodes, bool are_products) const {
     const int64_t most = are_products ? kProductGroups : kResultGroups;
     const size_t size = static_cast<size_t>(ceil_div(static_cast<int64_t>(nodes.size()), most));
     std::vector<RoundedGroup> result;
