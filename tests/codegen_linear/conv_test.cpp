@@ -182,6 +182,25 @@ TEST_P(Depthwise, MatchesInterpreter) {
   EXPECT_GE(check_family(conv_graph(c, Epilogue::bias_swish_residual), "depthwise", {.isa = isa}), 1);
 }
 
+// Data that are stored in 16 bits are converted by every tap, and the result may be stored so, too.
+TEST(DepthwiseData, ReadAndStoredInSixteenBits) {
+  for (const Isa isa : vector_isas())
+    for (const DType type : {DType::bf16, DType::f16})
+      for (const ConvCase& c : kDepthwise) {
+        Graph graph;
+        const ValueId stored = graph.add_input({type, c.x}, "x");
+        const ValueId x = graph.add(Op::Cast, CastAttrs{DType::f32}, {stored});
+        ValueId y = graph.add(Op::Conv, attrs_of(c), {x, graph.add_constant(weights(c.w, 3), "w")});
+        y = graph.add(Op::Relu, NoAttrs{}, {y});
+        const bool wide = c.group % 3 == 0;
+        if (!wide) y = graph.add(Op::Cast, CastAttrs{type}, {y});
+        graph.set_outputs({y}, {"y"});
+        const double tolerance = wide ? 1e-5 : type == DType::bf16 ? 0x1p-5 : 0x1p-8;
+        EXPECT_GE(check_family(graph, "depthwise", {.isa = isa, .tolerance = tolerance}), 1)
+            << c.name << " of " << name(type) << " for " << name(isa);
+      }
+}
+
 // Pixels become tokens behind the convolution: the kernel divides a pixel's number by an extent that no pixel
 // of a tile exceeds, with and without borders, tiles of one length and of two.
 TEST(DepthwiseEpilogue, PixelsBecomeTokens) {

@@ -398,3 +398,36 @@ graph {
 pruned linear: 3
 pruned linear_parts: 3
 pruned sharing: 18
+
+// RUN: candidates stored_as_bfloat16
+// %r may be left to those who convert %c back, and they do so for themselves: no kernel gives %r from %c.
+graph {
+  input %x : f32[64x32] "x"
+  input %z : f32[64x32] "z"
+  %r = Add(%x, %z)
+  %c = Cast(%r) {to=bf16}
+  %m = ReduceMax(%r) {axes=[1],keepdims=true}
+  %y = Div(%r, %m)
+  %r |= Cast(%c) {to=f32}
+  output %y "y"
+}
+// EXPECT:
+{r} -> r
+{c} -> c
+{r c} -> r c
+{r c} -> c
+{m} -> m
+{r m} -> r m
+{r m} -> m
+{r m} -> m
+{r c m} -> r c m
+{r c m} -> c m
+{y} -> y
+{m y} -> y
+{r y} -> y
+{r m y} -> r y
+{r m y} -> y
+{r y} -> y
+{r m c y} -> c y
+{r m y} -> y
+pruned sharing: 38

@@ -102,7 +102,9 @@ std::string plan_text(const Graph& graph, const RunLine& line) {
   options.accuracy = line.accuracy();
   options.rules = line.only;
   const StageDeadlines deadlines(options.budget_s);
-  const Setting setting{options, line.target, deadlines};
+  Bfloat16Choice all;
+  all.taken = all.stored = 1;
+  const Setting setting{options, line.target, deadlines, nullptr, nullptr, line.bfloat16 ? &all : nullptr};
   const Imported network = imported(graph, line.name);
   const Graph primitives = fission(network.graph);
   const Rewritten rewritten = with_alternatives(primitives, setting);

@@ -41,7 +41,9 @@ std::string alternatives(const Graph& graph, const RunLine& line) {
   const Rewritten result = add_alternatives(graph, {.strict = line.strict,
                                                     .only = line.only,
                                                     .bytes = line.target.multiplies_bytes,
-                                                    .floats = line.target.is_gpu()});
+                                                    .floats = line.target.is_gpu(),
+                                                    .bfloat16_products = line.bfloat16,
+                                                    .bfloat16_storage = line.bfloat16});
   verify(result.base, GraphForm::primitive);
   verify(result.graph, GraphForm::primitive);
   std::string text = print(result.graph);
@@ -139,6 +141,8 @@ RunLine parse_run_line(const std::string& text) {
   for (std::string word; stream >> word;) {
     if (word == "--strict") {
       line.strict = true;
+    } else if (word == "--bfloat16") {
+      line.bfloat16 = true;
     } else if (word.starts_with("--")) {
       std::string value;
       stream >> value;

@@ -18,6 +18,7 @@ struct RunLine {
   std::string layouts;            // --layouts rm->p0231: of these kernels alone; empty: of all
   std::vector<std::string> only;  // --only RULE: rewrite rules; empty: all
   bool strict = false;            // --strict
+  bool bfloat16 = false;          // --bfloat16: all that may be is multiplied in it and stored as it
   Device target;                  // --target NAME (of kIsas, or gpu), --threads N
   std::string name;               // of the case
 

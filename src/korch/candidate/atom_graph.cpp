@@ -155,6 +155,7 @@ void AtomGraph::make_atoms(int longest_chain) {
       atom.linear = atom.linear || category == Category::linear;
       atom.opaque = atom.opaque || category == Category::opaque;
       atom.reduces = atom.reduces || category == Category::reduce || category == Category::window;
+      atom.restores = atom.restores || restores(node);
       if (category != Category::reduce) continue;
       atom.domain = graph_.value(graph_.node(node).inputs[0]).type.shape;
     }
@@ -288,11 +289,49 @@ bool AtomGraph::needed_outside(ValueId value, const AtomSet& set) const {
                      [&](AtomId reader) { return !std::binary_search(set.begin(), set.end(), reader); });
 }
 
+bool AtomGraph::is_dispensable(ValueId value, const AtomSet& set) const {
+  if (!alternatives_ || graph_output_[value]) return false;
+  const auto& readers = readers_[value];
+  bool converts = true;
+  for (AtomId reader : readers) {
+    const bool inside = std::binary_search(set.begin(), set.end(), reader);
+    const Node& node = graph_.node(atoms_[reader].nodes.back());
+    const auto& users = graph_.value(node.outputs[0]).users;
+    if (inside && node.op == Op::Cast &&
+        std::any_of(users.begin(), users.end(), [&](NodeId user) { return restores(user); }))
+      return true;
+    converts = converts && (inside || converts_for_alternatives(reader));
+  }
+  return converts;
+}
+
+bool AtomGraph::restores(NodeId node) const {
+  const Node& cast = graph_.node(node);
+  if (cast.op != Op::Cast) return false;
+  const auto& producers = graph_.value(cast.inputs[0]).producers;
+  return std::any_of(producers.begin(), producers.end(), [&](NodeId producer) {
+    const Node& other = graph_.node(producer);
+    return other.op == Op::Cast && other.inputs[0] == cast.outputs[0];
+  });
+}
+
+bool AtomGraph::converts_for_alternatives(AtomId reader) const {
+  const Node& node = graph_.node(atoms_[reader].nodes.back());
+  if (node.op != Op::Cast || atoms_[reader].nodes.size() > 1 || graph_output_[node.outputs[0]]) return false;
+  const std::vector<NodeId>& users = graph_.value(node.outputs[0]).users;
+  return std::all_of(users.begin(), users.end(), [&](NodeId user) {
+    const std::vector<ValueId>& outputs = graph_.node(user).outputs;
+    return std::all_of(outputs.begin(), outputs.end(),
+                       [&](ValueId output) { return graph_.value(output).producers.size() > 1; });
+  });
+}
+
 bool AtomGraph::is_convex(const AtomSet& set) const {
   const bool path_returns = !detour(set).empty();
   if (!alternatives_) return !path_returns;
   std::vector<ValueId> made;
-  for (AtomId id : set) made.insert(made.end(), atoms_[id].makes.begin(), atoms_[id].makes.end());
+  for (AtomId id : set)
+    if (!atoms_[id].restores) made.insert(made.end(), atoms_[id].makes.begin(), atoms_[id].makes.end());
   return !repeats_class(set) && is_acyclic(set) && (!path_returns || is_derivable(set, made));
 }
 

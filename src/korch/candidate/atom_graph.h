@@ -22,7 +22,10 @@ struct Atom {
   bool linear = false, opaque = false;
   int loop = -1;         // all of it is within
   bool reduces = false;  // over whole axes or windows
-  AtomSet operands;      // see AtomGraph: its private operands, where there are two or more; ascending
+  // Converts back what the Value that it makes was converted to: a set may do so for itself, though that
+  // follows from the Value.
+  bool restores = false;
+  AtomSet operands;  // see AtomGraph: its private operands, where there are two or more; ascending
   std::vector<AtomSet> prologues;  // see AtomGraph: what goes in whole,
   bool needs_prologues = false;    // in every set of several atoms
   Shape domain;                    // of the loop nest: a reduction's input, else the output
@@ -54,6 +57,9 @@ class AtomGraph {
   void complete_operands(AtomSet& set) const;
   // Users outside the set, or a graph output.
   bool needed_outside(ValueId value, const AtomSet& set) const;
+  // Whether a Value of the set that is needed outside may be left to others: all that reads it there are
+  // conversions, which only alternatives read; or the set converts it to what can be converted back.
+  bool is_dispensable(ValueId value, const AtomSet& set) const;
 
   // Whether no class has two producers in the set, the set is acyclic, and every input can be derived without
   // the set's results. Without alternatives: whether no path leaves the set and comes back.
@@ -81,6 +87,10 @@ class AtomGraph {
   void mark_epilogues();
   // The only node that reads the Value, where it is made by one node and no graph output; else kNoId.
   NodeId only_reader(ValueId value) const;
+  // Whether the node is a Cast of what the Value that it makes was cast to.
+  bool restores(NodeId node) const;
+  // Whether it is a Cast that only alternatives read.
+  bool converts_for_alternatives(AtomId reader) const;
   // Atoms that follow from atoms of `from` and are needed for atoms of `to`, by some producers; ascending.
   AtomSet between(const AtomSet& from, const AtomSet& to) const;
   bool is_derivable(const AtomSet& set, const std::vector<ValueId>& without) const;

@@ -30,7 +30,9 @@ class Enumerator {
     for (AtomId sink = 0; sink < atoms_.size(); ++sink) {
       if (!atoms_.is_convex({sink})) continue;  // one of several producers, which needs its own result
       const Atom& atom = atoms_.atom(sink);
-      for (NodeId node : atom.nodes) add({node}, graph_.node(node).outputs);
+      // What was converted and is converted back is no kernel alone: the Value is there.
+      if (!atom.restores)
+        for (NodeId node : atom.nodes) add({node}, graph_.node(node).outputs);
       if (deadline_.is_over())
         prune(Rule::budget);
       else
@@ -126,6 +128,7 @@ class Enumerator {
   void make_candidates(const AtomSet& set) {
     std::vector<NodeId> nodes;
     std::vector<ValueId> needed, of_sinks;
+    bool some_dispensable = false;
     const AtomSet sinks = sinks_of(atoms_, set);
     for (AtomId id : set) {
       const Atom& atom = atoms_.atom(id);
@@ -135,11 +138,23 @@ class Enumerator {
         if (!is_sink && (!atoms_.needed_outside(value, set) || !atoms_.is_legal(set, {value}))) continue;
         needed.push_back(value);
         if (is_sink) of_sinks.push_back(value);
+        some_dispensable = some_dispensable || (!is_sink && atoms_.is_dispensable(value, set));
       }
     }
-    if (has_linear(atoms_, set) && options_.rule_linear_context)
-      return make_linear_candidate(set, nodes, needed);
-    offer(set, nodes, needed);
+    const bool linear = has_linear(atoms_, set) && options_.rule_linear_context;
+    const auto make = [&] {
+      if (linear) return make_linear_candidate(set, nodes, needed);
+      offer(set, nodes, needed);
+    };
+    make();
+    if (some_dispensable) {
+      std::erase_if(needed, [&](ValueId value) {
+        return std::find(of_sinks.begin(), of_sinks.end(), value) == of_sinks.end() &&
+               atoms_.is_dispensable(value, set);
+      });
+      make();
+    }
+    if (linear) return;
     if (sinks.size() == 1) offer(set, nodes, of_sinks);
     offer(set, nodes, statistics(set, needed, of_sinks));
   }

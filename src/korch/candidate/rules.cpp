@@ -155,7 +155,7 @@ std::optional<Rule> broken_rule(const AtomGraph& graph, const AtomSet& set, cons
 }
 
 bool may_recompute(const AtomGraph& graph, const AtomSet& set, const EnumerateOptions& options) {
-  if (!options.recompute || sinks_of(graph, set).size() > 1) return false;
+  if (!options.recompute || sinks_of(graph, set).size() != 1) return false;  // 0: a circle
   if (std::any_of(set.begin(), set.end(), [&](AtomId id) { return graph.atom(id).reduces; })) return false;
   bool reduces = false;
   for (AtomId id : graph.detour(set)) {

@@ -93,7 +93,7 @@ std::vector<std::string> Healer::heal(const Fault& fault, CompileOptions& option
     if (options.accuracy == Accuracy::relaxed) {
       options.accuracy = Accuracy::standard;
       return {
-          fmt::format("with products of bfloat16 the executable was too far from the network ({}); it was "
+          fmt::format("with bfloat16 the executable was too far from the network ({}); it was "
                       "made anew with --accuracy standard",
                       fault.error.what())};
     }

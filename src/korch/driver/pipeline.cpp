@@ -74,7 +74,7 @@ class Compilation {
       throw Error(ErrorKind::usage,
                   fmt::format("accuracy {} is for GPUs, and {} is a CPU's code: take standard",
                               name(options_.accuracy), device_.code));
-    if (options_.accuracy == Accuracy::relaxed) require_bfloat16_products();
+    if (options_.accuracy == Accuracy::relaxed) require_cpu_for_bfloat16();
     const Backend& backend = backend_of(device_);
     if (options_.stop_after.empty()) require_complete(backend);
     if (options_.measure != Measure::none && (options_.stop_after.empty() || options_.stop_after == "plan"))
@@ -93,14 +93,14 @@ class Compilation {
   }
 
  private:
-  void require_bfloat16_products() {
+  void require_cpu_for_bfloat16() {
     if (device_.is_gpu())
       throw Error(ErrorKind::usage, "accuracy relaxed is for CPUs, and " + device_.code +
                                         " is a GPU's code: take tf32, f16 or bf16");
     if (!multiplies_bfloat16(device_))
       warn(
           fmt::format("accuracy relaxed: {} has no instructions that multiply bfloat16, so that products "
-                      "are of float32, as with standard",
+                      "are of float32 and bfloat16 is only stored",
                       device_.code));
   }
 
@@ -121,10 +121,12 @@ class Compilation {
     const Graph primitives = stage(
         "fission", [&] { return break_into_primitives(network); }, print_graph);
     report_warnings();
-    if (options_.accuracy == Accuracy::relaxed && multiplies_bfloat16(device_))
+    if (options_.accuracy == Accuracy::relaxed)
       clock_.timed("bfloat16", [&] {
-        bfloat16_ = fit_bfloat16_products(primitives, options_.output_error, deadlines_.growing());
-        if (!bfloat16_.kept.empty()) warn(to_string(bfloat16_, options_.output_error));
+        bfloat16_ = fit_bfloat16(primitives, multiplies_bfloat16(device_), options_.output_error,
+                                 deadlines_.growing());
+        if (bfloat16_.taken < bfloat16_.products || bfloat16_.stored < bfloat16_.results)
+          warn(to_string(bfloat16_, options_.output_error));
       });
     strikes_.emplace(database_.get(), device_);
     Healer healer(output_, device_, strikes());
@@ -138,7 +140,7 @@ class Compilation {
 
   // What healing does again: from the primitives to the file, without the kernels that were struck.
   std::optional<Fault> plan_and_package(const Imported& network, const Graph& primitives) {
-    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && bfloat16_.taken > 0;
+    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && !bfloat16_.is_empty();
     const Setting setting{options_,        device_,   deadlines_,
                           database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
                           &clock_};
@@ -316,7 +318,7 @@ class Compilation {
   CostModel cost_model_;
   std::unique_ptr<Database> database_;
   std::optional<Strikes> strikes_;
-  Bfloat16Products bfloat16_;
+  Bfloat16Choice bfloat16_;
   CompileResult result_;
 };
 

@@ -162,16 +162,17 @@ Imported imported(Graph graph, const std::string& name) {
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
   const CompileOptions& options = setting.options;
   const bool rewrites = options.strategy != Strategy::greedy && options.strategy != Strategy::unfused;
+  const Bfloat16Choice narrow = setting.bfloat16 != nullptr ? *setting.bfloat16 : Bfloat16Choice();
   if (options.alternatives && rewrites && !is_large(primitives))
-    return add_alternatives(
-        primitives,
-        {.strict = options.accuracy == Accuracy::strict,
-         .only = options.rules,
-         .bytes = setting.device.multiplies_bytes,
-         .floats = setting.device.is_gpu(),
-         .bfloat16_products = setting.bfloat16 != nullptr,
-         .float_products = setting.bfloat16 != nullptr ? setting.bfloat16->kept : std::set<std::string>(),
-         .deadline = setting.deadlines.growing()});
+    return add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
+                                         .only = options.rules,
+                                         .bytes = setting.device.multiplies_bytes,
+                                         .floats = setting.device.is_gpu(),
+                                         .bfloat16_products = narrow.taken > 0,
+                                         .float_products = narrow.float_products,
+                                         .bfloat16_storage = narrow.stored > 0,
+                                         .float_results = narrow.float_results,
+                                         .deadline = setting.deadlines.growing()});
   Rewritten unchanged;
   unchanged.graph = unchanged.base = primitives;
   return unchanged;

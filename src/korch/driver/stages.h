@@ -31,8 +31,8 @@ struct Setting {
   const StageDeadlines& deadlines;
   Database* database = nullptr;  // null: nothing is remembered
   Strikes* strikes = nullptr;    // null: healing is off, and what earlier compilations struck counts no more
-  const Bfloat16Products* bfloat16 = nullptr;  // null: all products are float32
-  WorkClock* clock = nullptr;                  // where the seconds go; null: nobody asks
+  const Bfloat16Choice* bfloat16 = nullptr;  // null: nothing is rounded to it
+  WorkClock* clock = nullptr;                // where the seconds go; null: nobody asks
 };
 
 struct Imported {

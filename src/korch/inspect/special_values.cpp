@@ -12,6 +12,7 @@
 #include "korch/interp/random_rounding.h"
 #include "korch/plan/plan_json.h"
 #include "korch/rewrite/bfloat16_products.h"
+#include "korch/rewrite/bfloat16_storage.h"
 #include "korch/rewrite/rule.h"
 
 namespace korch {
@@ -50,8 +51,9 @@ std::vector<std::string> rules_that(NonFinite what, const Plan& plan) {
     if (rule.non_finite == what && plan.report.alternatives_used.count(rule.name) != 0)
       names.emplace_back(rule.name);
   // What is above the largest number of bfloat16, and below that of float32.
-  if (what == NonFinite::overflows && plan.report.alternatives_used.count(kProductOfBfloat16) != 0)
-    names.emplace_back(kProductOfBfloat16);
+  if (what == NonFinite::overflows)
+    for (const char* rounding : {kProductOfBfloat16, kStorageAsBfloat16})
+      if (plan.report.alternatives_used.count(rounding) != 0) names.emplace_back(rounding);
   return names;
 }
 

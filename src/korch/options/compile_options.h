@@ -17,7 +17,7 @@ namespace korch {
 
 // The arithmetic that a plan may use: see docs/design/rewrite.md. tf32, f16, bf16: as standard, and on a GPU
 // products of float32 multiply numbers of these types. relaxed: as standard, and on a CPU products may
-// multiply operands rounded to bfloat16, as far as CompileOptions::output_error allows.
+// multiply, and results be stored, rounded to bfloat16, as far as CompileOptions::output_error allows.
 enum class Accuracy { strict, standard, tf32, f16, bf16, relaxed };
 const char* name(Accuracy accuracy);
 // What products of float32 may multiply.

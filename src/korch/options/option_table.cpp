@@ -238,10 +238,9 @@ void Slots::accuracy(CompileOptions& options) {
       "infinity, a NaN or a huge number may spoil the results beside it, and on GPUs products of three of "
       "tf32 in place of one of float32; subnormal results are 0 (korch explain lists what a plan does of "
       "that); tf32, f16, bf16, of GPUs: also products of float32 numbers rounded to this type (beyond 65504 "
-      "those of f16 "
-      "are infinite), with sums in float32; relaxed:ERROR, of CPUs that "
-      "multiply bfloat16: also products of operands rounded to it, as many as leave the outputs' relative "
-      "error (root mean square, over that of the output) at ERROR or less, such as 1e-2");
+      "those of f16 are infinite), with sums in float32; relaxed:ERROR, of CPUs: also results stored as "
+      "bfloat16 and, where the CPU multiplies it, products of operands rounded to it, as many as leave the "
+      "outputs' relative error (root mean square, over that of the output) at ERROR or less, such as 1e-2");
   row.words.back() = std::string(kRelaxed) + "ERROR";
   all.back().set = [&options, known = all.back().set](const std::string& text) {
     if (!text.starts_with(kRelaxed)) return text != name(Accuracy::relaxed) && known(text);

@@ -8,6 +8,7 @@
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/rewrite/bfloat16_products.h"
+#include "korch/rewrite/bfloat16_storage.h"
 
 namespace korch {
 namespace {
@@ -189,6 +190,7 @@ Rewritten add_alternatives(Graph graph, const RewriteOptions& options,
     saturate(graph, rewriter, wanted, options, result);
     // Last, so that no rule moves what is rounded.
     if (options.bfloat16_products) add_bfloat16_products(graph, rewriter, options.float_products);
+    if (options.bfloat16_storage) add_bfloat16_storage(result.base, rewriter, options.float_results);
     finish();
   }
   result.applied = rewriter.applied();

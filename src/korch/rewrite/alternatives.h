@@ -21,6 +21,8 @@ struct RewriteOptions {
   bool floats = false;                        // the target has no kernels for narrow weights
   bool bfloat16_products = false;             // the target multiplies bfloat16, and results may differ
   std::set<std::string> float_products = {};  // ONNX nodes whose products stay float32 all the same
+  bool bfloat16_storage = false;              // results may differ by what storage as bfloat16 rounds
+  std::set<std::string> float_results = {};   // ONNX nodes whose results are not rounded all the same
   bool alternatives = true;                   // false: only what dominates, in the place of what it equals
   bool fold = true;        // constants that alternatives need are computed (in float64, rounded once)
   Deadline deadline = {};  // after which nothing more is added; a limit like the others

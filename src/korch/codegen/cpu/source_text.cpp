@@ -318,6 +318,33 @@ std::string integer_conversion(DType from, int lanes) {
                      type_name(DType::i64, lanes), type_name(from, lanes), type_name(DType::bool_, lanes));
 }
 
+// Conversions of float16, with one instruction; subnormal numbers are exact whatever the processor's state.
+std::string half_conversion(const std::string& name, int lanes) {
+  const bool narrows = name == "to_f16";
+  std::string call;
+  if (lanes == 16)
+    call = narrows ? "__builtin_ia32_vcvtps2ph512_mask(x, 8, (s16x16){}, (unsigned short)-1)"
+                   : "__builtin_ia32_vcvtph2ps512_mask(h, (f32x16){}, (unsigned short)-1, 4)";
+  else if (lanes == 8)
+    call = narrows ? "__builtin_ia32_vcvtps2ph256(x, 0)" : "__builtin_ia32_vcvtph2ps256(h)";
+  else
+    call = narrows ? "__builtin_shufflevector((s16x8)__builtin_ia32_vcvtps2ph(x, 0), (s16x8){}, 0, 1, 2, 3)"
+                   : "__builtin_ia32_vcvtph2ps(__builtin_shufflevector(h, h, 0, 1, 2, 3, 0, 1, 2, 3))";
+  std::string types =
+      fmt::format("  typedef short s16x{0} __attribute__((vector_size({1})));\n", lanes, 2 * lanes);
+  if (lanes == 4) types += "  typedef short s16x8 __attribute__((vector_size(16)));\n";
+  if (!narrows)
+    return fmt::format(
+        "static inline f32x{0} from_f16(i32x{0} bits) {{\n{1}"
+        "  const s16x{0} h = __builtin_convertvector(bits, s16x{0});\n  return {2};\n}}\n",
+        lanes, types, call);
+  return fmt::format(
+      "static inline i32x{0} to_f16(f32x{0} x) {{\n{1}"
+      "  typedef unsigned short u16x{0} __attribute__((vector_size({2})));\n"
+      "  return __builtin_convertvector((u16x{0}){3}, i32x{0});\n}}\n",
+      lanes, types, 2 * lanes, call);
+}
+
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
   if (name == "load_every_second_" + v)
@@ -330,6 +357,8 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   if (name == "scale_by_power" && isa >= Isa::x86_64_v4 && lanes == 16)
     return "static inline f32x16 scale_by_power(f32x16 y, f32x16 n, i32x16) {\n"
            "  return (f32x16)__builtin_ia32_scalefps512_mask(y, n, y, (unsigned short)-1, 4);\n}\n";
+  const bool has_instruction = lanes == 16 ? isa >= Isa::x86_64_v4 : isa >= Isa::x86_64_v3 && lanes >= 4;
+  if ((name == "to_f16" || name == "from_f16") && has_instruction) return half_conversion(name, lanes);
   if (name == "to_bf16" && row(isa).multiplies_bfloat16 && lanes == 16)  // subnormal numbers become 0
     return "static inline i32x16 to_bf16(f32x16 x) {\n"
            "  typedef unsigned short u16x16 __attribute__((vector_size(32)));\n"

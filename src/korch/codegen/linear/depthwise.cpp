@@ -19,6 +19,17 @@ namespace {
 constexpr double kSliceBytes = 128 << 10;  // about 5 us of L2 traffic
 constexpr int64_t kSlicesPerWorker = 8;
 
+// Whether the data are what the candidate reads, converted: every tap may do that again.
+bool is_converted(const LinearWorkload& p) {
+  const std::vector<ValueId>& inputs = p.candidate->inputs;
+  return std::any_of(p.candidate->nodes.begin(), p.candidate->nodes.end(), [&](NodeId id) {
+    const Node& node = p.graph->node(id);
+    return node.op == Op::Cast && node.outputs[0] == p.data &&
+           is_small_float(type_of(p, node.inputs[0]).dtype) &&
+           std::find(inputs.begin(), inputs.end(), node.inputs[0]) != inputs.end();
+  });
+}
+
 Result<LinearWorkload> depthwise_workload(const Graph& graph, const Candidate& candidate,
                                           const Device& target) {
   Result<LinearWorkload> workload = analyze(graph, candidate);
@@ -29,7 +40,8 @@ Result<LinearWorkload> depthwise_workload(const Graph& graph, const Candidate& c
   const ConvShape& s = *p.conv;
   if (s.group != s.in_channels || s.out_channels != s.in_channels || s.group == 1)
     return refuse("not a depthwise convolution");
-  if (!p.weight_constant || p.data_fused) return refuse("depthwise convolution with computed operands");
+  if (!p.weight_constant || (p.data_fused && !is_converted(p)))
+    return refuse("depthwise convolution with computed operands");
   if (!linear::has_register_tiles(p, target) || terms_together(p) == 4 || multiplies_pairs_of_bfloat16(p))
     return Refusal{RefusalReason::unsupported_type,
                    "depthwise convolution of a type other than float32, int32 and int16"};
@@ -59,6 +71,7 @@ class DepthwiseBuilder {
     if (type_of(p_, p_.value).shape.size() == 3) return {image, channel, x};
     return {image, channel, y, x};
   }
+  int data(const Index& channel, const Index& y, const Index& x);
   int window(const Index& channel, const Index& y, const Index& x);
 
   const LinearWorkload& p_;
@@ -68,6 +81,13 @@ class DepthwiseBuilder {
   bool begins_at_zero_;
   int64_t lanes_, padded_;
 };
+
+int DepthwiseBuilder::data(const Index& channel, const Index& y, const Index& x) {
+  if (!p_.data_fused) return builder_.read(p_.data, coords(channel, y, x));
+  return builder_.compose(
+      p_.data, coords(channel, Index::variable("iy", s_.in_height), Index::variable("ix", s_.in_width)), -1,
+      {{"iy", y}, {"ix", x}});
+}
 
 // The sum over the taps of one pixel.
 int DepthwiseBuilder::window(const Index& channel, const Index& y, const Index& x) {
@@ -81,7 +101,7 @@ int DepthwiseBuilder::window(const Index& channel, const Index& y, const Index& 
       tile::Condition inside;
       inside.require(iy, 0, s_.in_height - 1).require(ix, 0, s_.in_width - 1);
       const int term = builder_.padded(
-          inside, builder_.product(builder_.read(p_.data, coords(channel, iy, ix)),
+          inside, builder_.product(data(channel, iy, ix),
                                    builder_.load(weights, channel + (kh * s_.kernel_w + kw) * padded_)));
       sum = sum < 0 ? term : builder_.sum(sum, term);
     }
