@@ -93,7 +93,7 @@ class IntegerProduct {
     const size_t axes = static_cast<size_t>(1 + pick(2));
     const bool depthwise = pick(4) == 0;
     attrs.group = depthwise ? 1 + extent(30) : extent(2);
-    const int64_t in = depthwise ? 1 : extent(24), out = depthwise ? 1 : extent(40);
+    const int64_t in = depthwise ? 1 : extent(pick(3) == 0 ? 150 : 24), out = depthwise ? 1 : extent(40);
     Shape x = {extent(2), in * attrs.group}, w = {out * attrs.group, in};
     for (size_t i = 0; i < axes; ++i) {
       const int64_t taps = extent(3), dilation = extent(2), before = pick(taps), after = pick(taps);
@@ -114,6 +114,12 @@ class IntegerProduct {
   std::vector<HostTensor> inputs_;
 };
 
+std::vector<Isa> isas_of_integers() {
+  std::vector<Isa> isas = isas_that_run_here();
+  if (runs_here(Isa::x86_64_v4_amx)) isas.insert(isas.end(), 2, Isa::x86_64_v4_amx);
+  return isas;
+}
+
 TEST(IntegerProducts, AreExact) {
   const char *only = std::getenv("KORCH_SEED"), *many = std::getenv("KORCH_GRAPHS");
   const uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;
@@ -123,7 +129,7 @@ TEST(IntegerProducts, AreExact) {
     SCOPED_TRACE("KORCH_SEED=" + std::to_string(seed));
     IntegerProduct product(seed);
     const Graph graph = product.make();
-    const std::vector<Isa> isas = isas_that_run_here();
+    const std::vector<Isa> isas = isas_of_integers();
     const CheckOptions options{.isa = isas[seed % isas.size()], .tolerance = 0};
     int computed = 0;
     for (const char* family : {"matmul", "conv_direct", "conv_pixels", "depthwise", "linear_generic"}) {

@@ -126,6 +126,9 @@ class Compilation {
         bfloat16_ = fit_bfloat16_products(primitives, options_.output_error, deadlines_.growing());
         if (!bfloat16_.kept.empty()) warn(to_string(bfloat16_, options_.output_error));
       });
+    if (options_.target == "native" && options_.device.empty() &&
+        has_products_of_bytes(primitives, setting()))
+      device_ = with_matrix_tiles(device_);
     strikes_.emplace(database_.get(), device_);
     Healer healer(output_, device_, strikes());
     while (const std::optional<Fault> fault = plan_and_package(network, primitives))
@@ -136,12 +139,15 @@ class Compilation {
                                              options_.budget_s));
   }
 
+  Setting setting() {
+    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && bfloat16_.taken > 0;
+    return {options_, device_, deadlines_, database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
+            &clock_};
+  }
+
   // What healing does again: from the primitives to the file, without the kernels that were struck.
   std::optional<Fault> plan_and_package(const Imported& network, const Graph& primitives) {
-    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && bfloat16_.taken > 0;
-    const Setting setting{options_,        device_,   deadlines_,
-                          database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
-                          &clock_};
+    const Setting setting = this->setting();
     const Rewritten rewritten = stage(
         "alternatives", [&] { return verified(with_alternatives(primitives, setting)); },
         [](const Rewritten& r) { return print(r.graph); });
@@ -285,7 +291,7 @@ class Compilation {
       result_.warnings.push_back(warning);
   }
 
-  Strikes* strikes() { return options_.heal ? &*strikes_ : nullptr; }
+  Strikes* strikes() { return options_.heal && strikes_ ? &*strikes_ : nullptr; }
 
   void report_warnings() {
     if (database_ == nullptr) return;

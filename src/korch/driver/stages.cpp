@@ -152,6 +152,11 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
                                         StageLimits().growing_s));
 }
 
+bool is_rewritten(const Graph& primitives, const CompileOptions& options) {
+  return options.alternatives && options.strategy != Strategy::greedy &&
+         options.strategy != Strategy::unfused && !is_large(primitives);
+}
+
 }  // namespace
 
 Imported imported(Graph graph, const std::string& name) {
@@ -159,10 +164,28 @@ Imported imported(Graph graph, const std::string& name) {
   return {std::move(graph), name, std::move(hash)};
 }
 
+bool has_products_of_bytes(const Graph& primitives, const Setting& setting) {
+  if (!setting.device.multiplies_bytes || !is_rewritten(primitives, setting.options)) return false;
+  RewriteOptions options{.bytes = true, .fold = false, .deadline = setting.deadlines.growing()};
+  for (const RewriteRule& rule : rewrite_rules()) {
+    const std::vector<std::string>& wanted = setting.options.rules;
+    const bool is_wanted =
+        wanted.empty() || std::find(wanted.begin(), wanted.end(), rule.name) != wanted.end();
+    if (rule.for_bytes && is_wanted) options.only.push_back(rule.name);
+  }
+  if (options.only.empty()) return false;
+  const Graph graph = add_alternatives(primitives, options).base;
+  const std::vector<NodeId> nodes = graph.topological_order();
+  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
+    const Node& node = graph.node(id);
+    return (node.op == Op::MatMul || node.op == Op::Conv) &&
+           graph.value(node.inputs[0]).type.dtype == DType::u8;
+  });
+}
+
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
   const CompileOptions& options = setting.options;
-  const bool rewrites = options.strategy != Strategy::greedy && options.strategy != Strategy::unfused;
-  if (options.alternatives && rewrites && !is_large(primitives))
+  if (is_rewritten(primitives, options))
     return add_alternatives(
         primitives,
         {.strict = options.accuracy == Accuracy::strict,

@@ -271,6 +271,16 @@ int contiguous_of_read(const LinearWorkload& workload, const Implementation& imp
   return static_cast<int>(shape.size()) - 1;
 }
 
+// Of bytes, of what many steps there are a multiple: of as many as an instruction adds, or of one where all
+// taps together are such a multiple; 0: of too few.
+int64_t matrix_tile_steps(int64_t steps, int64_t taps) {
+  constexpr int64_t kHalf = kMatrixTileSteps / 2;
+  if (steps >= kHalf && matrix_steps(steps) >= kHalf) return matrix_steps(steps);
+  if (matrix_steps(steps * taps) >= std::min(kHalf, steps * taps)) return 1;
+  const int64_t instructions = ceil_div(steps, kMatrixTileSteps);
+  return matrix_steps(ceil_div(steps, instructions));
+}
+
 }  // namespace
 
 int contiguous_axis(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
@@ -295,22 +305,26 @@ int contiguous_axis(const LinearWorkload& workload, const Implementation& implem
   return -1;
 }
 
-bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth) {
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps) {
+  if (!has_matrix_tiles(target)) return false;
+  if (multiplies_bytes(workload))
+    return matrix_tile_steps(ceil_div(depth, terms_together(workload)), taps) > 0;
   constexpr int64_t kTerms = 2 * kMatrixTileSteps;
-  return multiplies_pairs_of_bfloat16(workload) && has_matrix_tiles(target) &&
-         ceil_div(depth, kTerms) * kTerms <= 2 * depth;
+  return multiplies_pairs_of_bfloat16(workload) && ceil_div(depth, kTerms) * kTerms <= 2 * depth;
 }
 
-int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth) {
-  constexpr int64_t kOfMatrixTiles = 16;
-  return in_matrix_tiles(workload, target, depth) ? kOfMatrixTiles : terms_together(workload);
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps) {
+  constexpr int64_t kPairsInTiles = 16, kBytesInTiles = 32;
+  if (!in_matrix_tiles(workload, target, depth, taps)) return terms_together(workload);
+  return multiplies_bytes(workload) ? kBytesInTiles : kPairsInTiles;
 }
 
 int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
-                      int64_t depth) {
-  const bool in_tiles =
-      in_matrix_tiles(workload, target, depth) && fits_matrix_tiles(tile.rows, tile.vectors);
-  return in_tiles ? kMatrixTileSteps : 1;
+                      int64_t depth, int64_t taps) {
+  if (!in_matrix_tiles(workload, target, depth, taps) || !fits_matrix_tiles(tile.rows, tile.vectors))
+    return 1;
+  if (!multiplies_bytes(workload)) return kMatrixTileSteps;
+  return matrix_tile_steps(ceil_div(depth, terms_together(workload)), taps);
 }
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel) {

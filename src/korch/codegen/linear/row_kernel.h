@@ -72,13 +72,14 @@ RowKernel conv_rows(const LinearWorkload& workload, const Implementation& implem
 RowKernel matmul_rows(const LinearWorkload& workload, const Implementation& implementation,
                       const Device& target);
 
-// Whether tiles of AMX multiply: of enough of the `depth` channels, so that few zeros are behind them.
-bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth);
+// Whether tiles of AMX multiply: of enough of the `depth` channels, so that few zeros are behind them. The
+// channels of so many taps lie one after the other.
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps = 1);
 // How much faster than those of float32 its products may be, by what one instruction multiplies.
-int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth);
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps = 1);
 // RowKernel::step_multiple.
 int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
-                      int64_t depth);
+                      int64_t depth, int64_t taps = 1);
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel);
 

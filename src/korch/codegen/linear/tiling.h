@@ -75,7 +75,7 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth);
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
                                   const Device& target, int workers = 1);
 
-// The same for products of bfloat16 in tiles of sixteen rows and columns (cpu/matrix_kernel.h).
+// The same for products of bfloat16 and bytes in tiles of sixteen rows and columns (cpu/matrix_kernel.h).
 std::vector<TileShape> rank_matrix_tiles(int64_t rows, int64_t columns);
 
 struct Slicing {
