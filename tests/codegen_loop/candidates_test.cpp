@@ -354,6 +354,31 @@ TEST(Integers, ComeFromFloatsAsTheInterpreterConverts) {
   }
 }
 
+// Min and Max with constants tell what an instruction may convert: in either order, and with a bound of 0.
+TEST(Integers, ComeFromBoundedFloats) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {nan,    infinity, -infinity, 300,  -300,  3e9f,   -3e9f, 1e30f,
+                               -1e30f, 0.0f,     -0.0f,     0.9f, -0.9f, 254.9f, 255.1f};
+  while (values.size() < 37) values.push_back(static_cast<float>(values.size()) * 11.5f - 260);
+  const HostTensor input = HostTensor::of<float>(DType::f32, {static_cast<int64_t>(values.size())}, values);
+  for (DType type : {DType::u8, DType::i8, DType::u16, DType::i16, DType::i32})
+    for (const auto& [low, high] : {std::pair{0.0f, 255.0f}, std::pair{-128.0f, 127.0f},
+                                    std::pair{-5.0f, 0.0f}, std::pair{-4e9f, 255.0f}, std::pair{0.0f, 4e9f}})
+      for (Op first : {Op::Min, Op::Max}) {
+        Graph graph;
+        const auto bounded = [&](Op op, ValueId x) {
+          const float bound = op == Op::Min ? high : low;
+          return graph.add(op, NoAttrs{},
+                           {x, graph.add_constant(HostTensor::of<float>(DType::f32, {}, {bound}), "bound")});
+        };
+        const ValueId once = bounded(first, graph.add_input(input.type(), "x"));
+        const ValueId twice = bounded(first == Op::Min ? Op::Max : Op::Min, once);
+        graph.set_outputs({graph.add(Op::Cast, CastAttrs{type}, {twice}), twice}, {"y", "z"});
+        EXPECT_GT(check_with(graph, {input}, {.tolerance = 0}), 0) << name(type) << " " << low << " " << high;
+      }
+}
+
 TEST(Refusals, LinearPrimitivesAndHalfPrecision) {
   const Graph linear = parse_graph(R"(graph {
   input %x : f32[3x4] "x"

@@ -173,14 +173,7 @@ bool has_products_of_bytes(const Graph& primitives, const Setting& setting) {
         wanted.empty() || std::find(wanted.begin(), wanted.end(), rule.name) != wanted.end();
     if (rule.for_bytes && is_wanted) options.only.push_back(rule.name);
   }
-  if (options.only.empty()) return false;
-  const Graph graph = add_alternatives(primitives, options).base;
-  const std::vector<NodeId> nodes = graph.topological_order();
-  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) {
-    const Node& node = graph.node(id);
-    return (node.op == Op::MatMul || node.op == Op::Conv) &&
-           graph.value(node.inputs[0]).type.dtype == DType::u8;
-  });
+  return !options.only.empty() && !add_alternatives(primitives, options).applied.empty();
 }
 
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {

@@ -318,6 +318,34 @@ std::string integer_conversion(DType from, int lanes) {
                      type_name(DType::i64, lanes), type_name(from, lanes), type_name(DType::bool_, lanes));
 }
 
+// Of numbers within a bound that is no NaN: the second operand, where the first is none and beyond it.
+std::string bounded_functions(const std::string& name, int lanes) {
+  std::string text;
+  for (DType type : {DType::f32, DType::f64})
+    text += fmt::format("static inline {0} {1}({0} a, {0} bound) {{ return bound {2} a ? bound : a; }}\n",
+                        type_name(type, lanes), name, name == "fn_at_most" ? "<" : ">");
+  return text;
+}
+
+// Of float32 below 2^31: what int32 does not hold, and NaN, becomes the smallest int32.
+std::string small_integer_conversion(Isa isa, int lanes) {
+  const std::string from = type_name(DType::f32, lanes), to = type_name(DType::i32, lanes);
+  std::string value;
+  if (lanes == 16 && isa >= Isa::x86_64_v4)
+    value = fmt::format("({})__builtin_ia32_cvttps2dq512_mask(a, ({}){{}}, (unsigned short)-1, 4)", to, to);
+  else if (lanes == 8 && isa >= Isa::x86_64_v3)
+    value = fmt::format("({})__builtin_ia32_cvttps2dq256(a)", to);
+  else if (lanes == 4)
+    value = fmt::format("({})__builtin_ia32_cvttps2dq(a)", to);
+  else
+    value = fmt::format(
+        "fn_select(fn_le(splat_{0}(-0x1p31f), a), "
+        "__builtin_convertvector(fn_select(fn_le(splat_{0}(-0x1p31f), "
+        "a), a, {0}{{}}), {1}), {1}{{}} - 0x7fffffff - 1)",
+        from, to);
+  return fmt::format("static inline {} to_int32({} a) {{ return {}; }}\n", to, from, value);
+}
+
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
   if (name == "load_every_second_" + v)
@@ -343,6 +371,8 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
     const std::string text = replace_all(replace_all(math->text + 1, "$F", v), "$I", i);
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
   }
+  if (name == "fn_at_most" || name == "fn_at_least") return bounded_functions(name, lanes);
+  if (name == "to_int32") return small_integer_conversion(isa, lanes);
   if (name == "to_integer")
     return integer_conversion(DType::f32, lanes) + integer_conversion(DType::f64, lanes);
   const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);
