@@ -78,7 +78,8 @@ class IntegerProduct {
   }
 
   ValueId matmul() {
-    const int64_t m = extent(40), k = extent(pick(4) == 0 ? 900 : 50), n = extent(80), batch = extent(3);
+    const int64_t m = extent(pick(4) == 0 ? 150 : 40), k = extent(pick(4) == 0 ? 2600 : 50), n = extent(80),
+                  batch = extent(3);
     const bool transpose_a = pick(4) == 0, transpose_b = pick(2) == 0;
     Shape a = transpose_a ? Shape{k, m} : Shape{m, k}, b = transpose_b ? Shape{n, k} : Shape{k, n};
     if (pick(2) == 0) a.insert(a.begin(), batch);

@@ -87,11 +87,12 @@ void emit_matrix_steps(std::string& text, const MatrixRegisters& registers, cons
   text += fmt::format("pa+={};pb+={};}}\n", registers.steps * loop.a_step, registers.steps * loop.b_step);
 }
 
-// Without loops around others that they only repeat further on: the taps of a window whose channels all lie
-// one after the other are one run of steps.
+// Without loops of one step, and loops around others that they only repeat further on: the taps of a window
+// whose channels all lie one after the other are one run of steps.
 std::vector<ReductionLoop> joined(const std::vector<ReductionLoop>& loops) {
   std::vector<ReductionLoop> result;
   for (const ReductionLoop& loop : loops) {
+    if (loop.count == 1 && loops.size() > 1) continue;
     const bool continues = !result.empty() && result.back().a_step == loop.count * loop.a_step &&
                            result.back().b_step == loop.count * loop.b_step;
     if (continues)
@@ -99,6 +100,7 @@ std::vector<ReductionLoop> joined(const std::vector<ReductionLoop>& loops) {
     else
       result.push_back(loop);
   }
+  if (result.empty()) result.push_back(loops.back());
   return result;
 }
 

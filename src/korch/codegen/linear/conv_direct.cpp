@@ -145,6 +145,7 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
   k.step_multiple = step_multiple(p, tile, target, k.depth, taps_together(*p.conv));
+  k.matrix_tiles = in_matrix_tiles(p, target, k.depth, taps_together(*p.conv));
   k.path = data_path(p, implementation, k.step_multiple);
   k.transposed_store = stores_rows(p, implementation);
   k.blocks = split_columns(k.columns, tile.vectors, target.lanes());

@@ -18,6 +18,7 @@ using tile::ScheduledNest;
 
 constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
 constexpr double kTilesInL2 = 0.25;       // share of L2 for the unfinished tiles
+constexpr int64_t kMatrixTileBytes = 4;   // of a column in a step
 constexpr int64_t kTileRows = 16;         // tiles begin at multiples of so many rows
 
 class RowKernelBuilder {
@@ -28,7 +29,8 @@ class RowKernelBuilder {
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
-        parts_(narrow() ? ReductionParts() : reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
+        parts_(narrow() ? ReductionParts()
+                        : reduction_parts(k_.taps_h, k_.taps_w, k_.steps(), most_steps_of_columns())) {
     if (parts_.depth_parts > 1 && k_.steps() / parts_.depth_parts % k_.step_multiple != 0)
       parts_.depth_parts = 1;
     if (bytes_of(*k_.workload, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
@@ -39,6 +41,15 @@ class RowKernelBuilder {
 
  private:
   const NarrowWeights* narrow() const { return k_.workload->narrow ? &*k_.workload->narrow : nullptr; }
+  // Tiles of AMX read columns as fast as they multiply only from the nearest cache, where a part of them
+  // stays while several tiles pass. 0: so many as others take.
+  int64_t most_steps_of_columns() const {
+    constexpr double kColumnsInL1 = 0.8;
+    constexpr int64_t kLeastTiles = 4;
+    if (!k_.matrix_tiles || slice_tiles() < kLeastTiles) return 0;
+    return static_cast<int64_t>(static_cast<double>(k_.target->memory[0].bytes) * kColumnsInL1) /
+           (kMatrixTileBytes * tile_pitch());
+  }
   bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
   bool paneled() const { return k_.path != DataPath::direct; }
   // Rows before columns where the columns are few: data is read, and results are written, in the order in

@@ -38,6 +38,7 @@ struct RowKernel {
   // beside each other.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
   int64_t step_multiple = 1;  // of so many steps, the last ones of zeros: what an instruction takes
+  bool matrix_tiles = false;  // of AMX
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
   int64_t in_height = 1, in_width = 1;
   DataPath path = DataPath::direct;
