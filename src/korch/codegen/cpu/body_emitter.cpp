@@ -355,21 +355,26 @@ std::string BodyEmitter::cast_text(DType from, DType to, const std::string& oper
   return convert((vector && from == DType::bool_ ? "-" : "") + operand, to);
 }
 
-// A vector of what int32 holds, by one instruction. NaN becomes a number whose lower bytes are those of the
-// smallest int64. A bound of 0 is taken of the whole numbers; empty: the values may be larger.
+// A vector of what int32 holds, by one instruction, which rounds where Round stands before the bounds. NaN
+// becomes a number whose lower bytes are those of the smallest int64. Empty: the values may be larger.
 std::string BodyEmitter::emit_int32(int node) {
-  if (memory_.aligned || (lanes_ != 4 && lanes_ != 8 && lanes_ != 16)) return "";
+  if (memory_.aligned) return "";
   constexpr double kEnd = 0x1p31;
   const FloatBounds bounds = float_bounds(pool_, node);
-  if (!(bounds.high < kEnd)) return "";
-  const Expr& e = pool_[node];
-  int other = node;
-  const bool is_positive =
-      e.kind == ExprKind::call && e.fn == ScalarFn::max && bound_of(pool_, e, other) == 0;
-  if (!is_positive && !(bounds.low >= -kEnd)) return "";
-  source_.use_function("to_int32", lanes_);
-  const std::string whole = fmt::format("to_int32({})", emit_full(is_positive ? other : node));
-  return is_positive ? fmt::format("fn_max({}, {}{{}})", whole, type_name(DType::i32, lanes_)) : whole;
+  if (!(bounds.low >= -kEnd && bounds.high < kEnd)) return "";
+  int inner = unbounded(pool_, node);
+  const Expr& e = pool_[inner];
+  const bool is_rounded = e.kind == ExprKind::call && e.fn == ScalarFn::round &&
+                          std::nearbyint(bounds.low) == bounds.low &&
+                          std::nearbyint(bounds.high) == bounds.high;
+  if (is_rounded) inner = e.args[0];
+  const char* name = is_rounded ? "round_to_int32" : "to_int32";
+  for (const char* function : {"fn_at_most", "fn_at_least", name}) source_.use_function(function, lanes_);
+  const auto bound = [&](double number) {
+    return as_vector({float_literal(number, DType::f32), false}, DType::f32);
+  };
+  return fmt::format("{}(fn_at_least(fn_at_most({}, {}), {}))", name, emit_full(inner), bound(bounds.high),
+                     bound(bounds.low));
 }
 
 BodyEmitter::Operand BodyEmitter::emit_cast(const Expr& e, bool vector) {

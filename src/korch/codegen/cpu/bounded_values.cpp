@@ -15,16 +15,30 @@ double bound_of(const ExprPool& pool, const Expr& extreme, int& other) {
   return std::nan("");
 }
 
-FloatBounds float_bounds(const ExprPool& pool, int node) {
+namespace {
+
+// Of a Min or Max with a constant; NaN: of none.
+double own_bound(const ExprPool& pool, int node, int& other) {
   const Expr& e = pool[node];
-  if (e.kind != ExprKind::call || (e.fn != ScalarFn::min && e.fn != ScalarFn::max) || !is_float(e.type))
-    return {};
+  const bool is_extreme = e.kind == ExprKind::call && (e.fn == ScalarFn::min || e.fn == ScalarFn::max);
+  return is_extreme && is_float(e.type) ? bound_of(pool, e, other) : std::nan("");
+}
+
+}  // namespace
+
+FloatBounds float_bounds(const ExprPool& pool, int node) {
   int other = node;
-  const double bound = bound_of(pool, e, other);
+  const double bound = own_bound(pool, node, other);
   if (std::isnan(bound)) return {};
   const FloatBounds inner = float_bounds(pool, other);
-  if (e.fn == ScalarFn::max) return {std::max(inner.low, bound), std::max(inner.high, bound)};
+  if (pool[node].fn == ScalarFn::max) return {std::max(inner.low, bound), std::max(inner.high, bound)};
   return {std::min(inner.low, bound), std::min(inner.high, bound)};
+}
+
+int unbounded(const ExprPool& pool, int node) {
+  for (int other = node; !std::isnan(own_bound(pool, node, other)); node = other) {
+  }
+  return node;
 }
 
 }  // namespace korch::tile

@@ -327,23 +327,24 @@ std::string bounded_functions(const std::string& name, int lanes) {
   return text;
 }
 
-// Of float32 below 2^31: what int32 does not hold, and NaN, becomes the smallest int32.
-std::string small_integer_conversion(Isa isa, int lanes) {
+// Of float32 that int32 holds; NaN becomes the smallest int32.
+std::string small_integer_conversion(const std::string& name, Isa isa, int lanes) {
   const std::string from = type_name(DType::f32, lanes), to = type_name(DType::i32, lanes);
+  const bool rounds = name == "round_to_int32";
+  const char* builtin = rounds ? "__builtin_ia32_cvtps2dq" : "__builtin_ia32_cvttps2dq";
   std::string value;
   if (lanes == 16 && isa >= Isa::x86_64_v4)
-    value = fmt::format("({})__builtin_ia32_cvttps2dq512_mask(a, ({}){{}}, (unsigned short)-1, 4)", to, to);
+    value = fmt::format("({0}){1}512_mask(a, ({0}){{}}, (unsigned short)-1, 4)", to, builtin);
   else if (lanes == 8 && isa >= Isa::x86_64_v3)
-    value = fmt::format("({})__builtin_ia32_cvttps2dq256(a)", to);
+    value = fmt::format("({}){}256(a)", to, builtin);
   else if (lanes == 4)
-    value = fmt::format("({})__builtin_ia32_cvttps2dq(a)", to);
+    value = fmt::format("({}){}(a)", to, builtin);
   else
     value = fmt::format(
-        "fn_select(fn_le(splat_{0}(-0x1p31f), a), "
-        "__builtin_convertvector(fn_select(fn_le(splat_{0}(-0x1p31f), "
-        "a), a, {0}{{}}), {1}), {1}{{}} - 0x7fffffff - 1)",
-        from, to);
-  return fmt::format("static inline {} to_int32({} a) {{ return {}; }}\n", to, from, value);
+        "fn_select(fn_eq(a, a), __builtin_convertvector({}(fn_select(fn_eq(a, a), a, {}{{}})), {}), {}{{}} - "
+        "0x7fffffff - 1)",
+        rounds ? "__builtin_elementwise_roundeven" : "", from, to, to);
+  return fmt::format("static inline {} {}({} a) {{ return {}; }}\n", to, name, from, value);
 }
 
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
@@ -372,7 +373,7 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
   }
   if (name == "fn_at_most" || name == "fn_at_least") return bounded_functions(name, lanes);
-  if (name == "to_int32") return small_integer_conversion(isa, lanes);
+  if (name == "to_int32" || name == "round_to_int32") return small_integer_conversion(name, isa, lanes);
   if (name == "to_integer")
     return integer_conversion(DType::f32, lanes) + integer_conversion(DType::f64, lanes);
   const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);
