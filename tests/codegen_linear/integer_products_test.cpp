@@ -78,7 +78,8 @@ class IntegerProduct {
   }
 
   ValueId matmul() {
-    const int64_t m = extent(40), k = extent(pick(4) == 0 ? 900 : 50), n = extent(80), batch = extent(3);
+    const int64_t m = extent(pick(4) == 0 ? 150 : 40), k = extent(pick(4) == 0 ? 2600 : 50), n = extent(80),
+                  batch = extent(3);
     const bool transpose_a = pick(4) == 0, transpose_b = pick(2) == 0;
     Shape a = transpose_a ? Shape{k, m} : Shape{m, k}, b = transpose_b ? Shape{n, k} : Shape{k, n};
     if (pick(2) == 0) a.insert(a.begin(), batch);
@@ -93,7 +94,7 @@ class IntegerProduct {
     const size_t axes = static_cast<size_t>(1 + pick(2));
     const bool depthwise = pick(4) == 0;
     attrs.group = depthwise ? 1 + extent(30) : extent(2);
-    const int64_t in = depthwise ? 1 : extent(24), out = depthwise ? 1 : extent(40);
+    const int64_t in = depthwise ? 1 : extent(pick(3) == 0 ? 150 : 24), out = depthwise ? 1 : extent(40);
     Shape x = {extent(2), in * attrs.group}, w = {out * attrs.group, in};
     for (size_t i = 0; i < axes; ++i) {
       const int64_t taps = extent(3), dilation = extent(2), before = pick(taps), after = pick(taps);
@@ -114,6 +115,12 @@ class IntegerProduct {
   std::vector<HostTensor> inputs_;
 };
 
+std::vector<Isa> isas_of_integers() {
+  std::vector<Isa> isas = isas_that_run_here();
+  if (runs_here(Isa::x86_64_v4_amx)) isas.insert(isas.end(), 2, Isa::x86_64_v4_amx);
+  return isas;
+}
+
 TEST(IntegerProducts, AreExact) {
   const char *only = std::getenv("KORCH_SEED"), *many = std::getenv("KORCH_GRAPHS");
   const uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;
@@ -123,7 +130,7 @@ TEST(IntegerProducts, AreExact) {
     SCOPED_TRACE("KORCH_SEED=" + std::to_string(seed));
     IntegerProduct product(seed);
     const Graph graph = product.make();
-    const std::vector<Isa> isas = isas_that_run_here();
+    const std::vector<Isa> isas = isas_of_integers();
     const CheckOptions options{.isa = isas[seed % isas.size()], .tolerance = 0};
     int computed = 0;
     for (const char* family : {"matmul", "conv_direct", "conv_pixels", "depthwise", "linear_generic"}) {

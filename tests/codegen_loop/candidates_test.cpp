@@ -354,6 +354,35 @@ TEST(Integers, ComeFromFloatsAsTheInterpreterConverts) {
   }
 }
 
+// Min and Max with constants tell what an instruction may convert: in either order, and with a bound of 0.
+TEST(Integers, ComeFromBoundedFloats) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {nan,    infinity, -infinity, 300,  -300,  3e9f,   -3e9f, 1e30f,
+                               -1e30f, 0.0f,     -0.0f,     0.9f, -0.9f, 254.9f, 255.1f};
+  while (values.size() < 37) values.push_back(static_cast<float>(values.size()) * 11.5f - 260);
+  const HostTensor input = HostTensor::of<float>(DType::f32, {static_cast<int64_t>(values.size())}, values);
+  for (DType type : {DType::u8, DType::i8, DType::u16, DType::i16, DType::i32}) {
+    Graph graph;
+    const ValueId x = graph.add_input(input.type(), "x"), whole = graph.add(Op::Round, NoAttrs{}, {x});
+    const auto bounded = [&](Op op, ValueId value, float bound) {
+      return graph.add(op, NoAttrs{},
+                       {value, graph.add_constant(HostTensor::of<float>(DType::f32, {}, {bound}), "bound")});
+    };
+    std::vector<ValueId> outputs;
+    for (const auto& [low, high] :
+         {std::pair{0.0f, 255.0f}, std::pair{-128.0f, 127.0f}, std::pair{-5.0f, 0.0f},
+          std::pair{-4e9f, 255.0f}, std::pair{0.0f, 4e9f}, std::pair{-0.5f, 30.5f}})
+      for (ValueId value : {x, whole}) {
+        outputs.push_back(bounded(Op::Max, bounded(Op::Min, value, high), low));
+        outputs.push_back(bounded(Op::Min, bounded(Op::Max, value, low), high));
+      }
+    for (ValueId& output : outputs) output = graph.add(Op::Cast, CastAttrs{type}, {output});
+    graph.set_outputs(outputs, std::vector<std::string>(outputs.size(), "y"));
+    EXPECT_GT(check_with(graph, {input}, {.tolerance = 0}), 0) << name(type);
+  }
+}
+
 TEST(Refusals, LinearPrimitivesAndHalfPrecision) {
   const Graph linear = parse_graph(R"(graph {
   input %x : f32[3x4] "x"

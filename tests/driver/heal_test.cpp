@@ -120,12 +120,15 @@ class Heal : public ::testing::Test {
     return source;
   }
 
-  // From now on the database holds an object for this kernel that only returns `code`.
+  // From now on the database holds an object for this kernel that only returns `code`; of bytes, which may be
+  // multiplied in tiles, too.
   void spoil(const Kernel& kernel, int code) {
-    Result<std::string> object = compile_object(source_that_returns(kernel, code), native_code());
-    ASSERT_TRUE(object.ok());
-    Database(options_.database_path)
-        .put_object(hash_text(compiler_version() + native_code() + kernel.source), object.value());
+    for (const std::string& target : {native_code(), with_matrix_tiles(native()).code}) {
+      Result<std::string> object = compile_object(source_that_returns(kernel, code), target);
+      ASSERT_TRUE(object.ok());
+      Database(options_.database_path)
+          .put_object(hash_text(compiler_version() + target + kernel.source), object.value());
+    }
   }
 
   // The same for a kernel with a maximum: right on all numbers, and it drops a NaN.

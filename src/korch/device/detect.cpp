@@ -134,7 +134,8 @@ bool runs_here(Isa isa) {
       return runs_here(Isa::x86_64_v4_vnni) && __builtin_cpu_supports("avx512bf16");
     case Isa::x86_64_v4_amx:
       return runs_here(Isa::x86_64_v4_bf16) && __builtin_cpu_supports("amx-tile") &&
-             __builtin_cpu_supports("amx-bf16") && may_use_matrix_tiles();
+             __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("amx-int8") &&
+             may_use_matrix_tiles();
   }
   return false;
 }

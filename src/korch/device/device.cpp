@@ -176,6 +176,11 @@ Device with_bfloat16(Device device) {
   return device;
 }
 
+Device with_matrix_tiles(Device device) {
+  if (runs_here(Isa::x86_64_v4_amx)) device.code = name(Isa::x86_64_v4_amx);
+  return device;
+}
+
 Device cpu_device(Isa isa, int workers) {
   Device device;
   device.code = name(isa);

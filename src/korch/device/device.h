@@ -59,7 +59,7 @@ Device device_of_file(const std::string& path, int workers);
 
 // x86-64 processors: levels of the psABI, v3 (AVX2 + FMA) and v4 (AVX-512), and v4 with VNNI, whose
 // instructions multiply bytes and add up four products at a time; with AVX512_BF16, of which one multiplies
-// pairs of bfloat16; with AMX, whose tiles multiply them. Each level has what those before it have.
+// pairs of bfloat16; with AMX, whose tiles multiply both. Each level has what those before it have.
 enum class Isa { portable, x86_64_v3, x86_64_v4, x86_64_v4_vnni, x86_64_v4_bf16, x86_64_v4_amx };
 struct IsaRow {
   Isa isa;
@@ -67,7 +67,8 @@ struct IsaRow {
   const char* has;   // for people
   int vector_bytes, vector_registers;
   bool multiplies_bytes;
-  bool multiplies_bfloat16 = false;  // "native" is such a level only where that is wanted (with_bfloat16)
+  bool multiplies_bfloat16 =
+      false;  // "native" is such a level only where a network wants it (with_bfloat16, with_matrix_tiles)
 };
 // The one list of processors: by Isa. Help, completion, messages and files read it.
 constexpr IsaRow kIsas[] = {
@@ -89,8 +90,10 @@ std::optional<Isa> isa_named(std::string_view code);
 // Whether instructions multiply bfloat16 with sums in float32; whether tiles of sixteen rows do.
 bool multiplies_bfloat16(const Device& device);
 bool has_matrix_tiles(const Device& device);
-// The same CPU with all that runs here beyond its own code, where that multiplies bfloat16.
+// The same CPU with all that runs here beyond its own code, where that multiplies bfloat16; where it has
+// tiles.
 Device with_bfloat16(Device device);
+Device with_matrix_tiles(Device device);
 // A processor of which nothing else is known.
 Device cpu_device(Isa isa, int workers = 1);
 // NVIDIA's GPUs: multiprocessors are their workers. Speeds are those of the data sheets, float32 without

@@ -128,6 +128,9 @@ class Compilation {
         if (bfloat16_.taken < bfloat16_.products || bfloat16_.stored < bfloat16_.results)
           warn(to_string(bfloat16_, options_.output_error));
       });
+    if (options_.target == "native" && options_.device.empty() &&
+        has_products_of_bytes(primitives, setting()))
+      device_ = with_matrix_tiles(device_);
     strikes_.emplace(database_.get(), device_);
     Healer healer(output_, device_, strikes());
     while (const std::optional<Fault> fault = plan_and_package(network, primitives))
@@ -138,12 +141,15 @@ class Compilation {
                                              options_.budget_s));
   }
 
+  Setting setting() {
+    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && !bfloat16_.is_empty();
+    return {options_, device_, deadlines_, database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
+            &clock_};
+  }
+
   // What healing does again: from the primitives to the file, without the kernels that were struck.
   std::optional<Fault> plan_and_package(const Imported& network, const Graph& primitives) {
-    const bool takes_bfloat16 = options_.accuracy == Accuracy::relaxed && !bfloat16_.is_empty();
-    const Setting setting{options_,        device_,   deadlines_,
-                          database_.get(), strikes(), takes_bfloat16 ? &bfloat16_ : nullptr,
-                          &clock_};
+    const Setting setting = this->setting();
     const Rewritten rewritten = stage(
         "alternatives", [&] { return verified(with_alternatives(primitives, setting)); },
         [](const Rewritten& r) { return print(r.graph); });
@@ -287,7 +293,7 @@ class Compilation {
       result_.warnings.push_back(warning);
   }
 
-  Strikes* strikes() { return options_.heal ? &*strikes_ : nullptr; }
+  Strikes* strikes() { return options_.heal && strikes_ ? &*strikes_ : nullptr; }
 
   void report_warnings() {
     if (database_ == nullptr) return;

@@ -152,6 +152,11 @@ void report_solve(const SolveMemo& solved, const Columns& columns, const Compile
                                         StageLimits().growing_s));
 }
 
+bool is_rewritten(const Graph& primitives, const CompileOptions& options) {
+  return options.alternatives && options.strategy != Strategy::greedy &&
+         options.strategy != Strategy::unfused && !is_large(primitives);
+}
+
 }  // namespace
 
 Imported imported(Graph graph, const std::string& name) {
@@ -159,11 +164,22 @@ Imported imported(Graph graph, const std::string& name) {
   return {std::move(graph), name, std::move(hash)};
 }
 
+bool has_products_of_bytes(const Graph& primitives, const Setting& setting) {
+  if (!setting.device.multiplies_bytes || !is_rewritten(primitives, setting.options)) return false;
+  RewriteOptions options{.bytes = true, .fold = false, .deadline = setting.deadlines.growing()};
+  for (const RewriteRule& rule : rewrite_rules()) {
+    const std::vector<std::string>& wanted = setting.options.rules;
+    const bool is_wanted =
+        wanted.empty() || std::find(wanted.begin(), wanted.end(), rule.name) != wanted.end();
+    if (rule.for_bytes && is_wanted) options.only.push_back(rule.name);
+  }
+  return !options.only.empty() && !add_alternatives(primitives, options).applied.empty();
+}
+
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting) {
   const CompileOptions& options = setting.options;
-  const bool rewrites = options.strategy != Strategy::greedy && options.strategy != Strategy::unfused;
   const Bfloat16Choice narrow = setting.bfloat16 != nullptr ? *setting.bfloat16 : Bfloat16Choice();
-  if (options.alternatives && rewrites && !is_large(primitives))
+  if (is_rewritten(primitives, options))
     return add_alternatives(primitives, {.strict = options.accuracy == Accuracy::strict,
                                          .only = options.rules,
                                          .bytes = setting.device.multiplies_bytes,

@@ -54,6 +54,8 @@ struct Candidates {
 Imported imported(Graph graph, const std::string& name);
 
 // The primitives, with alternatives if the strategy chooses among them.
+// Whether its products become ones of bytes, for a device that multiplies these.
+bool has_products_of_bytes(const Graph& primitives, const Setting& setting);
 Rewritten with_alternatives(const Graph& primitives, const Setting& setting);
 
 // `bank`: of kernels of `rewritten.graph`, here and below.

@@ -150,17 +150,38 @@ ValueId sums_times(Rewriter& r, const Node& linear, const WholeWeights& weights,
   return r.emit(Op::Constant, ConstantAttrs{std::move(sums)}, {});
 }
 
-// With the convolution's padding, where a byte stands for 0.
-ValueId padded(Rewriter& r, const Bytes& data, ConvAttrs& conv) {
+// Channels that a convolution of few (of an image) lacks to what one instruction multiplies: its kernel would
+// copy them one by one.
+int64_t missing_channels(const Rewriter& r, const Node& conv) {
+  constexpr int64_t kFew = 16;
+  const int64_t channels = r.shape(conv.inputs[0])[1];
+  const bool is_few = std::get<ConvAttrs>(conv.attrs).group == 1 && channels < kFew;
+  return is_few ? (kTogether - channels % kTogether) % kTogether : 0;
+}
+
+// With further channels, and with the convolution's padding, where a byte stands for 0.
+ValueId padded(Rewriter& r, const Bytes& data, int64_t channels, bool spatially, ConvAttrs& conv) {
   PadAttrs pad;
-  pad.before = {0, 0};
-  pad.after = {0, 0};
-  pad.before.insert(pad.before.end(), conv.pads_before.begin(), conv.pads_before.end());
-  pad.after.insert(pad.after.end(), conv.pads_after.begin(), conv.pads_after.end());
-  pad.value = static_cast<double>(-data.lowest);
-  std::fill(conv.pads_before.begin(), conv.pads_before.end(), 0);
-  std::fill(conv.pads_after.begin(), conv.pads_after.end(), 0);
+  pad.before.assign(2 + conv.pads_before.size(), 0);
+  pad.after = pad.before;
+  pad.after[1] = channels;
+  if (spatially) {
+    std::copy(conv.pads_before.begin(), conv.pads_before.end(), pad.before.begin() + 2);
+    std::copy(conv.pads_after.begin(), conv.pads_after.end(), pad.after.begin() + 2);
+    pad.value = static_cast<double>(-data.lowest);
+    std::fill(conv.pads_before.begin(), conv.pads_before.end(), 0);
+    std::fill(conv.pads_after.begin(), conv.pads_after.end(), 0);
+  }
   return r.emit(Op::Pad, pad, {data.bytes});
+}
+
+// Without weight.
+ValueId with_channels(Rewriter& r, ValueId weights, int64_t channels) {
+  PadAttrs pad;
+  pad.before.assign(static_cast<size_t>(r.rank(weights)), 0);
+  pad.after = pad.before;
+  pad.after[1] = channels;
+  return r.emit(Op::Pad, pad, {weights});
 }
 
 bool has_pads(const ConvAttrs& conv) {
@@ -208,13 +229,16 @@ void product_of_bytes(Rewriter& r, NodeId id) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (type == DType::f32 && weights->largest > kMost / 512) return;
   Attrs attrs = linear.attrs;
-  ValueId bytes = data->bytes;
-  if (linear.op == Op::Conv && (data->lowest != 0 || data->zero_point != kNoId))
-    if (auto& conv = std::get<ConvAttrs>(attrs); has_pads(conv)) {
-      if (data->zero_point != kNoId) return;
-      bytes = padded(r, *data, conv);
-    }
-  const ValueId whole = r.emit(Op::Cast, CastAttrs{DType::i8}, {linear.inputs[1]});
+  ValueId bytes = data->bytes, whole = linear.inputs[1];
+  if (linear.op == Op::Conv) {
+    auto& conv = std::get<ConvAttrs>(attrs);
+    const bool spatially = has_pads(conv) && (data->lowest != 0 || data->zero_point != kNoId);
+    const int64_t channels = missing_channels(r, linear);
+    if (spatially && data->zero_point != kNoId) return;
+    if (spatially || channels > 0) bytes = padded(r, *data, channels, spatially, conv);
+    if (channels > 0) whole = with_channels(r, whole, channels);
+  }
+  whole = r.emit(Op::Cast, CastAttrs{DType::i8}, {whole});
   ValueId sum = r.emit(linear.op, attrs, {bytes, whole});
   if (data->lowest != 0) sum = r.emit(Op::Add, {sum, sums_times(r, linear, *weights, data->lowest)});
   if (data->zero_point != kNoId) {

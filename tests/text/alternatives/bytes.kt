@@ -54,6 +54,30 @@ graph {
 }
 applied product_of_bytes: 1
 
+// RUN: alternatives --only product_of_bytes --target x86-64-v4-vnni few_channels
+// Padding is what stands for 0, of one more channel without weight.
+graph {
+  input %x : u8[1x3x2x2] "x"
+  %zero = Constant() {value=[3]} : f32[]
+  %w = Constant() {splat=2} : f32[1x3x2x2]
+  %f = Cast(%x) {to=f32}
+  %q = Sub(%f, %zero)
+  %y = Conv(%q, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,0], pads_after=[0,0]}
+  output %y "y"
+}
+// EXPECT:
+graph {
+  input %x : u8[1x3x2x2] "x"
+  %y_0 = Pad(%x) {before=[0,0,1,0], after=[0,1,0,0], value=3} : u8[1x4x3x2]
+  %y_4 = Constant() {value=[-72]} : i32[1x1x1]
+  %y_2 = Constant() {value=[2,2,2,2,2,2,2,2,2,2,2,2,0,0,0,0]} : i8[1x4x2x2]
+  %y_3 = Conv(%y_0, %y_2) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]} : i32[1x1x2x1]
+  %y_5 = Add(%y_3, %y_4) : i32[1x1x2x1]
+  %y = Cast(%y_5) : f32[1x1x2x1]
+  output %y "y"
+}
+applied product_of_bytes: 1
+
 // RUN: alternatives --only product_of_bytes --target x86-64-v4 target_without_byte_products
 graph {
   input %x : u8[2x4] "x"

@@ -230,3 +230,14 @@ graph {
 }
 // EXPECT:
 MatMul -> %y | matmul(2,8) rm->rm | 16384 flops, 5120 bytes, bound 0.063 us
+
+// RUN: columns --target x86-64-v4-amx product_of_bytes_in_tiles
+// 64 products at a time, of sixteen rows: a 32nd of the arithmetic.
+graph {
+  input %x : u8[16x64] "x"
+  %w = Constant() {splat=3} : i8[64x32]
+  %y = MatMul(%x, %w)
+  output %y "y"
+}
+// EXPECT:
+MatMul -> %y | matmul(2,16) rm->rm | 2048 flops, 5120 bytes, bound 0.027 us

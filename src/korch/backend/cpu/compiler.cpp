@@ -67,7 +67,8 @@ struct IsaFeature {
 constexpr IsaFeature kFeatures[] = {{Isa::x86_64_v4_vnni, "+avx512vnni", " -mavx512vnni"},
                                     {Isa::x86_64_v4_bf16, "+avx512bf16", " -mavx512bf16"},
                                     {Isa::x86_64_v4_amx, "+amx-tile", " -mamx-tile"},
-                                    {Isa::x86_64_v4_amx, "+amx-bf16", " -mamx-bf16"}};
+                                    {Isa::x86_64_v4_amx, "+amx-bf16", " -mamx-bf16"},
+                                    {Isa::x86_64_v4_amx, "+amx-int8", " -mamx-int8"}};
 
 // Front-end (cc1) arguments: what the driver makes of -O1 -fPIC -fno-exceptions -fno-rtti, without asking the
 // machine where its headers are. Loops are spelled with explicit vectors, so the vectorizers stay off (as -O1

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "korch/codegen/cpu/bounded_values.h"
+
 namespace korch::tile {
 namespace {
 
@@ -270,6 +272,8 @@ std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>
                   : fmt::format("{} <= {}", args[0], args[1]);
   if (e.fn == ScalarFn::is_nan)
     return vector ? fmt::format("~fn_eq({0}, {0})", args[0]) : fmt::format("{0} != {0}", args[0]);
+  if (vector && is_float(type))
+    if (const std::string text = bounded_text(e, args); !text.empty()) return text;
   const std::string name =
       e.decaying && type == DType::f32 ? "fn_exp_weight" : std::string("fn_") + korch::name(e.fn);
   if (e.fn != ScalarFn::min && e.fn != ScalarFn::max && e.fn != ScalarFn::abs)
@@ -277,6 +281,18 @@ std::string BodyEmitter::call_text(const Expr& e, const std::vector<std::string>
   std::string text = name + "(" + args[0];
   for (size_t i = 1; i < args.size(); ++i) text += ", " + args[i];
   return text + ")";
+}
+
+// Min and Max with a number that is not 0, whose sign a tie would decide: one instruction, NaN or not.
+std::string BodyEmitter::bounded_text(const Expr& e, const std::vector<std::string>& args) {
+  if (memory_.aligned || (e.fn != ScalarFn::min && e.fn != ScalarFn::max)) return "";
+  int other = -1;
+  const double bound = bound_of(pool_, e, other);
+  if (std::isnan(bound) || bound == 0) return "";
+  const size_t at = other == e.args[0] ? 0 : 1;
+  const char* name = e.fn == ScalarFn::min ? "fn_at_most" : "fn_at_least";
+  source_.use_function(name, lanes_);
+  return fmt::format("{}({}, {})", name, args[at], args[1 - at]);
 }
 
 BodyEmitter::Operand BodyEmitter::emit_call(const Expr& e, bool vector) {
@@ -339,9 +355,35 @@ std::string BodyEmitter::cast_text(DType from, DType to, const std::string& oper
   return convert((vector && from == DType::bool_ ? "-" : "") + operand, to);
 }
 
+// A vector of what int32 holds, by one instruction, which rounds where Round stands before the bounds. NaN
+// becomes a number whose lower bytes are those of the smallest int64. Empty: the values may be larger.
+std::string BodyEmitter::emit_int32(int node) {
+  if (memory_.aligned) return "";
+  constexpr double kEnd = 0x1p31;
+  const FloatBounds bounds = float_bounds(pool_, node);
+  if (!(bounds.low >= -kEnd && bounds.high < kEnd)) return "";
+  int inner = unbounded(pool_, node);
+  const Expr& e = pool_[inner];
+  const bool is_rounded = e.kind == ExprKind::call && e.fn == ScalarFn::round &&
+                          std::nearbyint(bounds.low) == bounds.low &&
+                          std::nearbyint(bounds.high) == bounds.high;
+  if (is_rounded) inner = e.args[0];
+  const char* name = is_rounded ? "round_to_int32" : "to_int32";
+  for (const char* function : {"fn_at_most", "fn_at_least", name}) source_.use_function(function, lanes_);
+  const auto bound = [&](double number) {
+    return as_vector({float_literal(number, DType::f32), false}, DType::f32);
+  };
+  return fmt::format("{}(fn_at_least(fn_at_most({}, {}), {}))", name, emit_full(inner), bound(bounds.high),
+                     bound(bounds.low));
+}
+
 BodyEmitter::Operand BodyEmitter::emit_cast(const Expr& e, bool vector) {
   const DType from = pool_[e.args[0]].type;
   if (vector && is_float(from) && e.type == DType::u64) return emit_lanewise_call(e);
+  if (vector && from == DType::f32 && is_integer(e.type) && size_bytes(e.type) <= 2)
+    if (const std::string whole = emit_int32(e.args[0]); !whole.empty())
+      return define(e.type, vector,
+                    fmt::format("__builtin_convertvector({}, {})", whole, type_name(e.type, lanes_)));
   const std::string operand = vector ? emit_full(e.args[0]) : emit(e.args[0]).text;
   return define(e.type, vector, cast_text(from, e.type, operand, vector ? lanes_ : 1));
 }

@@ -110,6 +110,8 @@ class BodyEmitter {
   Operand emit_call(const Expr& e, bool vector);
   std::string call_text(const Expr& e, const std::vector<std::string>& args, int lanes);
   Operand emit_lanewise_call(const Expr& e);
+  std::string emit_int32(int node);
+  std::string bounded_text(const Expr& e, const std::vector<std::string>& args);
   Operand emit_cast(const Expr& e, bool vector);
   std::string cast_text(DType from, DType to, const std::string& operand, int lanes);
   Operand emit_guard(const Expr& e, bool vector);

@@ -58,8 +58,12 @@ int max_rows(int vectors, int registers);
 
 // Of AMX (cpu/matrix_kernel.h):
 constexpr int kMatrixTileRows = 16;   // of data; also the lanes of a vector of columns
-constexpr int kMatrixTileSteps = 16;  // pairs of terms that an instruction adds
+constexpr int kMatrixTileSteps = 16;  // pairs of bfloat16, or four bytes, that an instruction adds at most
 constexpr int kMatrixTiles = 8;       // registers
+
+// How many of so many steps, one after the other, an instruction adds if all add the same number of them: few
+// instructions or none of them half empty; 0: too few, so that vectors multiply as fast.
+int64_t matrix_steps(int64_t steps);
 
 // Whether sums of rows x vectors and their operands fit into the registers.
 bool fits_matrix_tiles(int rows, int vectors);

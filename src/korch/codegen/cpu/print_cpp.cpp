@@ -66,6 +66,8 @@ class PhasePrinter {
     emitter_.set_output(&body_, "    ");
     for (size_t i = 0; i < phase_.nests.size(); ++i) nest(i);
     loops_.leave();
+    const bool in_matrix_tiles = products_.take_matrix_tiles();
+    if (in_matrix_tiles) before_ += fmt::format("  void (*{})(void) = 0;\n", ProductPrinter::kConfiguration);
     return fmt::format(R"(
 extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin, int64_t end) {{
 {}{}  for (int64_t slice = begin; slice < end; ++slice) {{
@@ -75,7 +77,7 @@ extern "C" int32_t {}(const struct korch_kernel_context* context, int64_t begin,
 )",
                        symbol, declarations(graph_), before_, slice_variables(phase_), body_,
                        std::string(streams() ? "  __builtin_ia32_sfence();\n" : "") +
-                           (products_.take_matrix_tiles() ? "  __builtin_ia32_tilerelease();\n" : ""));
+                           (in_matrix_tiles ? "  __builtin_ia32_tilerelease();\n" : ""));
   }
 
  private:

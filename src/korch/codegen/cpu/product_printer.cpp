@@ -98,6 +98,13 @@ const std::string& ProductPrinter::function(const std::function<std::string(cons
   return name;
 }
 
+void ProductPrinter::configure(const MicroKernel& kernel, BodyEmitter& emitter) {
+  const std::string name =
+      function([&](const std::string& to) { return linear::emit_matrix_configuration(to, kernel); });
+  emitter.line(fmt::format("if ({0} != {1}) {0} = {1}, {1}();", kConfiguration, name));
+  uses_matrix_tiles_ = true;
+}
+
 void ProductPrinter::print_narrow(const Nest& nest, const Product& p, BodyEmitter& emitter) {
   linear::NarrowKernel m;
   const auto stride = [](const Index& operand, const std::string& loop) {
@@ -147,7 +154,7 @@ void ProductPrinter::print(const Phase& phase, const Nest& nest, const NestSched
   const std::string& name = function([&](const std::string& to) {
     return in_tiles ? linear::emit_matrix_kernel(to, kernel) : linear::emit_micro_kernel(to, kernel);
   });
-  uses_matrix_tiles_ = uses_matrix_tiles_ || in_tiles;
+  if (in_tiles) configure(kernel, emitter);
   const auto pointer = [&](int buffer, const Index& offset) {
     return fmt::format("{} + ({})", graph_.name(buffer), emitter.index(origin(offset, nest)));
   };

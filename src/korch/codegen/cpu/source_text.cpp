@@ -345,6 +345,35 @@ std::string half_conversion(const std::string& name, int lanes) {
       lanes, types, 2 * lanes, call);
 }
 
+// Of numbers within a bound that is no NaN: the second operand, where the first is none and beyond it.
+std::string bounded_functions(const std::string& name, int lanes) {
+  std::string text;
+  for (DType type : {DType::f32, DType::f64})
+    text += fmt::format("static inline {0} {1}({0} a, {0} bound) {{ return bound {2} a ? bound : a; }}\n",
+                        type_name(type, lanes), name, name == "fn_at_most" ? "<" : ">");
+  return text;
+}
+
+// Of float32 that int32 holds; NaN becomes the smallest int32.
+std::string small_integer_conversion(const std::string& name, Isa isa, int lanes) {
+  const std::string from = type_name(DType::f32, lanes), to = type_name(DType::i32, lanes);
+  const bool rounds = name == "round_to_int32";
+  const char* builtin = rounds ? "__builtin_ia32_cvtps2dq" : "__builtin_ia32_cvttps2dq";
+  std::string value;
+  if (lanes == 16 && isa >= Isa::x86_64_v4)
+    value = fmt::format("({0}){1}512_mask(a, ({0}){{}}, (unsigned short)-1, 4)", to, builtin);
+  else if (lanes == 8 && isa >= Isa::x86_64_v3)
+    value = fmt::format("({}){}256(a)", to, builtin);
+  else if (lanes == 4)
+    value = fmt::format("({}){}(a)", to, builtin);
+  else
+    value = fmt::format(
+        "fn_select(fn_eq(a, a), __builtin_convertvector({}(fn_select(fn_eq(a, a), a, {}{{}})), {}), {}{{}} - "
+        "0x7fffffff - 1)",
+        rounds ? "__builtin_elementwise_roundeven" : "", from, to, to);
+  return fmt::format("static inline {} {}({} a) {{ return {}; }}\n", to, name, from, value);
+}
+
 std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
   if (name == "load_every_second_" + v)
@@ -372,6 +401,8 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
     const std::string text = replace_all(replace_all(math->text + 1, "$F", v), "$I", i);
     return replace_all(text, "$M", type_name(DType::bool_, lanes));
   }
+  if (name == "fn_at_most" || name == "fn_at_least") return bounded_functions(name, lanes);
+  if (name == "to_int32" || name == "round_to_int32") return small_integer_conversion(name, isa, lanes);
   if (name == "to_integer")
     return integer_conversion(DType::f32, lanes) + integer_conversion(DType::f64, lanes);
   const std::string elementwise = name.substr(3) == "round" ? "roundeven" : name.substr(3);

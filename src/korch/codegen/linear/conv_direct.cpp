@@ -119,6 +119,11 @@ RowKernel linear::conv_rows(const LinearWorkload& p, const Implementation& imple
 
 namespace {
 
+// Whose channels lie one after the other: in a row of the window, in the input or a panel.
+int64_t taps_together(const ConvShape& s) {
+  return s.group == 1 && s.dilation_w == 1 ? s.kernel_w : 1;
+}
+
 SlicingRequest slicing_request(const RowKernel& k, const RowSchedule& schedule) {
   const LinearWorkload& p = *k.workload;
   SlicingRequest request;
@@ -139,7 +144,8 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
   RowKernel k = conv_rows(p, implementation, target);
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
-  k.step_multiple = step_multiple(p, tile, target, k.depth);
+  k.step_multiple = step_multiple(p, tile, target, k.depth, taps_together(*p.conv));
+  k.matrix_tiles = in_matrix_tiles(p, target, k.depth, taps_together(*p.conv));
   k.path = data_path(p, implementation, k.step_multiple);
   k.transposed_store = stores_rows(p, implementation);
   k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
@@ -159,7 +165,8 @@ std::vector<TileShape> tiles(const LinearWorkload& p, const Implementation& impl
   const int64_t width = span == 3 ? s.out_width : s.out_width * s.out_height * (span == 1 ? s.images : 1);
   const int64_t steps = s.kernel_h * s.kernel_w * ceil_div(s.in_channels / s.group, terms_together(p)),
                 columns = s.out_channels / s.group;
-  if (in_matrix_tiles(p, target, s.in_channels / s.group)) return rank_matrix_tiles(width, columns);
+  if (in_matrix_tiles(p, target, s.in_channels / s.group, taps_together(s)))
+    return rank_matrix_tiles(width, columns);
   return rank_tiles(width, columns, steps, rows_conflict(operand_bytes(p, s.stride_w * s.in_channels)),
                     target);
 }
@@ -168,7 +175,8 @@ void add_variant(const LinearWorkload& p, const Device& target, Order data, Orde
                  std::vector<Implementation>& found) {
   Implementation implementation = with_layouts(p, "conv_direct", data, result);
   implementation.schedule = RowSchedule{tiles(p, implementation, target).front()};
-  implementation.flops_at_once = flops_at_once(p, target, p.conv->in_channels / p.conv->group);
+  implementation.flops_at_once =
+      flops_at_once(p, target, p.conv->in_channels / p.conv->group, taps_together(*p.conv));
   add_once(implementation, found);
 }
 

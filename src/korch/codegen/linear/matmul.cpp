@@ -156,6 +156,7 @@ RowKernel describe(const LinearWorkload& p, const Implementation& implementation
   const auto& schedule = std::get<RowSchedule>(implementation.schedule);
   const TileShape tile = schedule.tile;
   k.step_multiple = step_multiple(p, tile, target, s.k);
+  k.matrix_tiles = in_matrix_tiles(p, target, s.k);
   k.path = data_path(p, implementation, one_matrix(p), k.step_multiple);
   k.blocks = split_columns(k.columns, tile.vectors, target.lanes());
   k.weight_packing.params.insert(k.weight_packing.params.end(),

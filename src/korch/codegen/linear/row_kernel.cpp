@@ -18,6 +18,7 @@ using tile::ScheduledNest;
 
 constexpr double kCachedColumns = 0.125;  // share of L2 that the columns may take and still count as cached
 constexpr double kTilesInL2 = 0.25;       // share of L2 for the unfinished tiles
+constexpr int64_t kMatrixTileBytes = 4;   // of a column in a step
 constexpr int64_t kTileRows = 16;         // tiles begin at multiples of so many rows
 
 class RowKernelBuilder {
@@ -28,7 +29,8 @@ class RowKernelBuilder {
         y_("y", k_.height, k_.slicing.heights_per_block),
         t_("t", k_.tiling.tiles(), k_.slicing.tiles_per_block),
         block_("block", k_.blocks.total(), k_.slicing.blocks_per_group),
-        parts_(narrow() ? ReductionParts() : reduction_parts(k_.taps_h, k_.taps_w, k_.steps())) {
+        parts_(narrow() ? ReductionParts()
+                        : reduction_parts(k_.taps_h, k_.taps_w, k_.steps(), most_steps_of_columns())) {
     if (parts_.depth_parts > 1 && k_.steps() / parts_.depth_parts % k_.step_multiple != 0)
       parts_.depth_parts = 1;
     if (bytes_of(*k_.workload, slice_tiles() * tile_elements()) > k_.target->own_bytes() * kTilesInL2)
@@ -39,6 +41,15 @@ class RowKernelBuilder {
 
  private:
   const NarrowWeights* narrow() const { return k_.workload->narrow ? &*k_.workload->narrow : nullptr; }
+  // Tiles of AMX read columns as fast as they multiply only from the nearest cache, where a part of them
+  // stays while several tiles pass. 0: so many as others take.
+  int64_t most_steps_of_columns() const {
+    constexpr double kColumnsInL1 = 0.8;
+    constexpr int64_t kLeastTiles = 4;
+    if (!k_.matrix_tiles || slice_tiles() < kLeastTiles) return 0;
+    return static_cast<int64_t>(static_cast<double>(k_.target->memory[0].bytes) * kColumnsInL1) /
+           (kMatrixTileBytes * tile_pitch());
+  }
   bool in_parts() const { return parts_.outer_taps > 0 || parts_.depth_parts > 1; }
   bool paneled() const { return k_.path != DataPath::direct; }
   // Rows before columns where the columns are few: data is read, and results are written, in the order in
@@ -271,6 +282,16 @@ int contiguous_of_read(const LinearWorkload& workload, const Implementation& imp
   return static_cast<int>(shape.size()) - 1;
 }
 
+// Of bytes, of what many steps there are a multiple: of as many as an instruction adds, or of one where all
+// taps together are such a multiple; 0: of too few.
+int64_t matrix_tile_steps(int64_t steps, int64_t taps) {
+  constexpr int64_t kHalf = kMatrixTileSteps / 2;
+  if (steps >= kHalf && matrix_steps(steps) >= kHalf) return matrix_steps(steps);
+  if (matrix_steps(steps * taps) >= std::min(kHalf, steps * taps)) return 1;
+  const int64_t instructions = ceil_div(steps, kMatrixTileSteps);
+  return matrix_steps(ceil_div(steps, instructions));
+}
+
 }  // namespace
 
 int contiguous_axis(const LinearWorkload& workload, const Implementation& implementation, ValueId value) {
@@ -295,22 +316,26 @@ int contiguous_axis(const LinearWorkload& workload, const Implementation& implem
   return -1;
 }
 
-bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth) {
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps) {
+  if (!has_matrix_tiles(target)) return false;
+  if (multiplies_bytes(workload))
+    return matrix_tile_steps(ceil_div(depth, terms_together(workload)), taps) > 0;
   constexpr int64_t kTerms = 2 * kMatrixTileSteps;
-  return multiplies_pairs_of_bfloat16(workload) && has_matrix_tiles(target) &&
-         ceil_div(depth, kTerms) * kTerms <= 2 * depth;
+  return multiplies_pairs_of_bfloat16(workload) && ceil_div(depth, kTerms) * kTerms <= 2 * depth;
 }
 
-int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth) {
-  constexpr int64_t kOfMatrixTiles = 16;
-  return in_matrix_tiles(workload, target, depth) ? kOfMatrixTiles : terms_together(workload);
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps) {
+  constexpr int64_t kPairsInTiles = 16, kBytesInTiles = 32;
+  if (!in_matrix_tiles(workload, target, depth, taps)) return terms_together(workload);
+  return multiplies_bytes(workload) ? kBytesInTiles : kPairsInTiles;
 }
 
 int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
-                      int64_t depth) {
-  const bool in_tiles =
-      in_matrix_tiles(workload, target, depth) && fits_matrix_tiles(tile.rows, tile.vectors);
-  return in_tiles ? kMatrixTileSteps : 1;
+                      int64_t depth, int64_t taps) {
+  if (!in_matrix_tiles(workload, target, depth, taps) || !fits_matrix_tiles(tile.rows, tile.vectors))
+    return 1;
+  if (!multiplies_bytes(workload)) return kMatrixTileSteps;
+  return matrix_tile_steps(ceil_div(depth, terms_together(workload)), taps);
 }
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel) {

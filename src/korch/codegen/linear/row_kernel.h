@@ -38,6 +38,7 @@ struct RowKernel {
   // beside each other.
   int64_t taps_h = 1, taps_w = 1, depth = 1;
   int64_t step_multiple = 1;  // of so many steps, the last ones of zeros: what an instruction takes
+  bool matrix_tiles = false;  // of AMX
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
   int64_t in_height = 1, in_width = 1;
   DataPath path = DataPath::direct;
@@ -72,13 +73,14 @@ RowKernel conv_rows(const LinearWorkload& workload, const Implementation& implem
 RowKernel matmul_rows(const LinearWorkload& workload, const Implementation& implementation,
                       const Device& target);
 
-// Whether tiles of AMX multiply: of enough of the `depth` channels, so that few zeros are behind them.
-bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth);
+// Whether tiles of AMX multiply: of enough of the `depth` channels, so that few zeros are behind them. The
+// channels of so many taps lie one after the other.
+bool in_matrix_tiles(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps = 1);
 // How much faster than those of float32 its products may be, by what one instruction multiplies.
-int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth);
+int64_t flops_at_once(const LinearWorkload& workload, const Device& target, int64_t depth, int64_t taps = 1);
 // RowKernel::step_multiple.
 int64_t step_multiple(const LinearWorkload& workload, const TileShape& tile, const Device& target,
-                      int64_t depth);
+                      int64_t depth, int64_t taps = 1);
 
 Result<tile::ScheduledGraph> build_row_kernel(const RowKernel& kernel);
 

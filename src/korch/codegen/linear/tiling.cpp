@@ -102,11 +102,12 @@ ColumnBlocks split_columns(int64_t columns, int vectors, int widest) {
   return result;
 }
 
-ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth) {
-  if (taps_h * taps_w * depth <= kMostTerms) return {};
-  if (taps_w * depth <= kPartTerms) return {taps_h > 1 ? 1 : 0, 1};
+ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth, int64_t most) {
+  const int64_t part = most > 0 ? std::min(most, kPartTerms) : kPartTerms;
+  if (taps_h * taps_w * depth <= (most > 0 ? part : kMostTerms)) return {};
+  if (taps_w * depth <= part) return {taps_h > 1 ? 1 : 0, 1};
   const int outer = taps_h * taps_w > 1 ? 2 : 0;
-  for (int64_t parts = ceil_div(depth, kPartTerms); depth / parts >= kLeastDepth; ++parts)
+  for (int64_t parts = ceil_div(depth, part); depth / parts >= kLeastDepth; ++parts)
     if (depth % (parts * 4) == 0) return {outer, parts};
   return {outer, 1};
 }

@@ -65,7 +65,8 @@ struct ReductionParts {
   int outer_taps = 0;       // loops over taps outside of a part: none, rows of taps, all
   int64_t depth_parts = 1;  // equal parts of the channels
 };
-ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth);
+// `most`: terms of a part, where fewer than these are to be; 0: no matter.
+ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth, int64_t most = 0);
 
 // Register tiles for `rows` x `columns` results of `terms` products each, best first by a model of the core:
 // two multiply-adds of a full vector per cycle, latency 4, a column operand that every tile streams from L2
@@ -75,7 +76,7 @@ ReductionParts reduction_parts(int64_t taps_h, int64_t taps_w, int64_t depth);
 std::vector<TileShape> rank_tiles(int64_t rows, int64_t columns, int64_t terms, bool rows_share_sets,
                                   const Device& target, int workers = 1);
 
-// The same for products of bfloat16 in tiles of sixteen rows and columns (cpu/matrix_kernel.h).
+// The same for products of bfloat16 and bytes in tiles of sixteen rows and columns (cpu/matrix_kernel.h).
 std::vector<TileShape> rank_matrix_tiles(int64_t rows, int64_t columns);
 
 struct Slicing {

@@ -339,10 +339,14 @@ bool multiplies_pairs_of_bfloat16(const LinearWorkload& workload) {
   return operand_type(workload) == DType::bf16 && element_type(workload) == DType::f32;
 }
 
+bool multiplies_bytes(const LinearWorkload& workload) {
+  return operand_type(workload) == DType::u8 && element_type(workload) == DType::i32;
+}
+
 int64_t terms_together(const LinearWorkload& workload) {
-  const DType type = operand_type(workload);
   if (multiplies_pairs_of_bfloat16(workload)) return 2;
-  return element_type(workload) != DType::i32 ? 1 : type == DType::i16 ? 2 : type == DType::u8 ? 4 : 1;
+  if (multiplies_bytes(workload)) return 4;
+  return element_type(workload) == DType::i32 && operand_type(workload) == DType::i16 ? 2 : 1;
 }
 
 bool has_register_tiles(const LinearWorkload& workload, const Device& target) {

@@ -32,7 +32,8 @@ struct MatMulShape {
 struct NarrowWeights {
   ValueId scales = kNoId, zeros = kNoId;
   int64_t block = 1;  // no more than there are terms
-  int64_t bits = 8;   // of a number; 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
+  int64_t bits =
+      8;  // of a number; 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
 };
 
 // Every query's softmax over the keys, times the values of the keys.
@@ -89,6 +90,7 @@ int64_t operand_bytes(const LinearWorkload& workload, int64_t elements);
 // Of the second operand, without scales and zero points.
 int64_t weight_bytes(const LinearWorkload& workload, int64_t elements);
 bool multiplies_pairs_of_bfloat16(const LinearWorkload& workload);
+bool multiplies_bytes(const LinearWorkload& workload);  // with sums in int32
 // Products of int16 and of bfloat16 go two by two and those of bytes four by four, with sums in int32; others
 // alone.
 int64_t terms_together(const LinearWorkload& workload);

@@ -31,8 +31,9 @@ uint32_t saved_state() {
 constexpr uint32_t kSseAndAvxState = 0x6;
 constexpr uint32_t kAvx512State = 0xe0;  // masks, upper halves, upper registers
 constexpr uint32_t kTileState = 0x60000;
-constexpr uint32_t kAvx512Bf16 = 1u << 5;                     // eax of the second part of leaf 7
-constexpr uint32_t kAmxBf16 = 1u << 22, kAmxTile = 1u << 24;  // edx of the first one
+constexpr uint32_t kAvx512Bf16 = 1u << 5;  // eax of the second part of leaf 7
+constexpr uint32_t kAmxBf16 = 1u << 22, kAmxTile = 1u << 24,
+                   kAmxInt8 = 1u << 25;  // edx of the first one
 
 bool may_use_tiles() {
   constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -55,7 +56,7 @@ bool cpu_offers(IsaLevel isa) {
   if (!all_set(extended.ecx, bit_AVX512VNNI)) return false;
   if (isa == kX86_64_v4_vnni) return true;
   if (!all_set(cpuid(7, 1).eax, kAvx512Bf16)) return false;
-  return isa == kX86_64_v4_bf16 || (all_set(extended.edx, kAmxTile | kAmxBf16) &&
+  return isa == kX86_64_v4_bf16 || (all_set(extended.edx, kAmxTile | kAmxBf16 | kAmxInt8) &&
                                     all_set(saved_state(), kTileState) && may_use_tiles());
 }
 
