@@ -7,12 +7,18 @@
 Each network is quantized by ONNX Runtime's tools: `dynamic` (weights in int8, activations as they come) and `qdq` (static, in
 uint8, calibrated with one random input). Ratio: time over korch's of the float32 network, median of the rounds, with its 95 %
 interval; below 1 it is faster. --disturb runs a process beside it that computes all the time, at nice 19.
+
+    build/bench-venv/bin/python bench/quantized.py qdq.onnx --executables before.so after.so [--seconds 12]
+
+One quantized network, compiled already: executables and engines in one process, one thread, in turns. Processor time, as a
+ratio of the last executable's.
 """
 import argparse
 import contextlib
 import os
 import statistics
 import subprocess
+import time
 
 import numpy as np
 import onnxruntime
@@ -20,7 +26,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from engine_worker import Worker, interleaved_processes
-from korch_so import add_round_options, disturbance, interval
+from korch_so import Executable, add_round_options, disturbance, interval
 from strategies import ROOT
 
 TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -111,6 +117,45 @@ def difference(workers, name, kind):
     return ", ".join(parts)
 
 
+def engines_of(path, arrays):
+    """A run of each engine, one thread."""
+    import openvino
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    for name, array in arrays.items():
+        binding.bind_cpu_input(name, array)
+    for output in session.get_outputs():
+        binding.bind_output(output.name)
+    settings = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
+    request = openvino.Core().compile_model(path, "CPU", settings).create_infer_request()
+    for name, array in arrays.items():
+        request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+    return {"ONNX Runtime": lambda: session.run_with_iobinding(binding), "OpenVINO": request.infer}
+
+
+def in_turns(path, paths, seconds):
+    arrays = random_inputs(path)
+    runs, executables = {}, [Executable(so) for so in paths]
+    for so, executable in zip(paths, executables):
+        executable.bind(arrays)
+        runs[so] = executable.run
+    runs |= engines_of(path, arrays)
+    times = {name: [] for name in runs}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for name, run in runs.items():
+            run()
+            begin = time.process_time()
+            run()
+            times[name].append(time.process_time() - begin)
+    for name, own in times.items():
+        ratios = [t / base for t, base in zip(own, times[paths[-1]])]
+        print("%-20s %9.2f ms  %.3f [%.3f, %.3f]" % ((name, statistics.median(own) * 1e3) + interval(ratios)), flush=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("networks", nargs="+")
@@ -120,8 +165,12 @@ def main():
     p.add_argument("--kinds", default="float32,dynamic,qdq", help="at least float32")
     p.add_argument("--engines", default=",".join(ENGINES), help="at least korch")
     p.add_argument("--recompile", action="store_true")
+    p.add_argument("--executables", nargs="+", default=[], help="of the one network, in turns with the engines")
+    p.add_argument("--seconds", type=float, default=12, help="with --executables")
     add_round_options(p, 41, 60)
     args = p.parse_args()
+    if args.executables:
+        return in_turns(args.networks[0], args.executables, args.seconds)
     with disturbance(args.disturb):
         for path in args.networks:
             compare(path, args)
