@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <string>
 
 #include "graphs.h"
 #include "korch/base/error.h"
+#include "korch/kernel/interpret.h"
+#include "korch/kernel/region.h"
 #include "korch/kernel/schedule.h"
 
 namespace korch::testing {
@@ -225,6 +229,92 @@ TEST(TileEquivalence, WhatFieldsDoNotHave) {
   EXPECT_EQ(result.says, Says::nothing);
   EXPECT_NE(result.why, "");
   EXPECT_THROW(compared(kSoftmax, kWindows), Error);
+}
+
+// One mistake behind the buffers: another number in an index or a condition, another function, another
+// operand, a store less.
+std::string with_mistake(const std::string& text, std::mt19937& random) {
+  const auto pick = [&](size_t count) { return static_cast<size_t>(random() % count); };
+  std::vector<size_t> places;
+  const size_t first = text.find("phase");
+  switch (pick(4)) {
+    case 0: {
+      for (size_t i = first; i < text.size(); ++i)
+        if (std::isdigit(text[i]) != 0 && std::isalnum(text[i - 1]) == 0 && text[i - 1] != '%')
+          places.push_back(i);
+      const size_t at = places[pick(places.size())], end = text.find_first_not_of("0123456789", at);
+      const int number = std::stoi(text.substr(at, end - at));
+      return text.substr(0, at) + std::to_string(number == 0 || pick(2) == 0 ? number + 1 : number - 1) +
+             text.substr(end);
+    }
+    case 1: {
+      const char* const names[] = {"add(", "sub(", "mul(", "max(", "div("};
+      for (size_t i = first; i < text.size(); ++i)
+        for (const char* name : names)
+          if (text.compare(i, 4, name) == 0) places.push_back(i);
+      const size_t at = places[pick(places.size())];
+      return text.substr(0, at) + names[pick(5)] + text.substr(at + 4);
+    }
+    case 2: {
+      for (size_t i = first; i < text.size(); ++i)
+        if (text[i] == '%' && text[i - 1] != '\n' && text.compare(i + 2, 2, " =") != 0)
+          places.push_back(i + 1);
+      std::string other = text;
+      other[places[pick(places.size())]] = static_cast<char>('0' + pick(5));
+      return other;
+    }
+    default: {
+      for (size_t i = text.find("<-", first); i != std::string::npos; i = text.find("<-", i + 1))
+        places.push_back(i);
+      const size_t at = places[pick(places.size())], line = text.rfind('\n', at), end = text.find('\n', at);
+      return text.substr(0, line) + text.substr(end);
+    }
+  }
+}
+
+// What it computes in float64; nothing if it is no graph, or reads what nothing wrote.
+std::optional<std::vector<HostTensor>> computed(const std::string& text) {
+  try {
+    const tile::ScheduledGraph graph = tile::parse_tile_graph(text);
+    if (!tile::coverage_fault(graph).empty()) return std::nullopt;
+    std::mt19937 random(5);
+    std::vector<HostTensor> arguments;
+    for (const tile::Buffer& buffer : graph.buffers) {
+      if (buffer.role != tile::BufferRole::input) continue;
+      HostTensor tensor(TensorType{DType::f32, {buffer.elements}});
+      for (int64_t i = 0; i < buffer.elements; ++i)
+        tensor.mutable_data<float>()[i] = static_cast<float>(random() % 4001) / 1000 - 2;
+      arguments.push_back(std::move(tensor));
+    }
+    return tile::interpret(graph, arguments, tile::Arithmetic::float64);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// No mistake passes that shows in float64.
+TEST(TileEquivalence, NoMistakeIsTakenForEqual) {
+  std::mt19937 random(47);
+  int mistakes = 0;
+  for (const char* right : {kWhole, kOnline, kSoftmax, kWindows}) {
+    const HostTensor wanted = (*computed(right))[0];
+    for (int i = 0; i < 250; ++i) {
+      const std::string wrong = with_mistake(right, random);
+      const auto got = computed(wrong);
+      if (!got || (*got)[0].elements() != wanted.elements()) continue;
+      double difference = 0;
+      for (int64_t e = 0; e < wanted.elements(); ++e)
+        difference =
+            std::max(difference, std::fabs(element_as_double((*got)[0], e) - element_as_double(wanted, e)));
+      if (!(difference > 1e-6)) continue;  // or NaN
+      ++mistakes;
+      EXPECT_NE(
+          tile::compare_over_field(tile::parse_tile_graph(right), tile::parse_tile_graph(wrong), {4, 1}).says,
+          Says::same)
+          << wrong;
+    }
+  }
+  EXPECT_GT(mistakes, 200);
 }
 
 }  // namespace
