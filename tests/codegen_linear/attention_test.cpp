@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "harness.h"
+#include "korch/codegen/kernel_spec.h"
+#include "korch/kernel/tile_equivalence.h"
 
 namespace korch::testing {
 namespace {
@@ -63,6 +65,27 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Attention,
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::to_string(static_cast<int>(std::get<1>(info.param)));
                          });
+
+// Of the kernels themselves, whatever the scores are taken relative to. (Without a bound: a quotient is
+// scaled by what comparisons choose.)
+TEST(AttentionInBlocks, IsThatOfTheWhole) {
+  const Graph graph = attention_graph({"", {3, 2}, {6, 2}, {6, 2}});
+  const Candidate candidate = whole_graph(graph);
+  const Device target = cpu_device(Isa::portable, 1);
+  std::vector<Refusal> refused;
+  const auto all = implementations(graph, candidate, target, Accuracy::standard, &refused);
+  const auto found = std::ranges::find(all, "attention", &Implementation::family);
+  ASSERT_NE(found, all.end());
+  const auto kernel = [&](int64_t keys) {
+    Implementation implementation = *found;
+    auto& schedule = std::get<AttentionSchedule>(implementation.schedule);
+    schedule.keys = keys;
+    schedule.score.vectors = 1;  // of four lanes: blocks of keys are of whole vectors
+    return *propose(graph, candidate, implementation, target).value().tiles;
+  };
+  const FieldResult result = tile::compare_over_field(kernel(6), kernel(4));
+  EXPECT_EQ(result.says, FieldResult::Says::same) << result.why;
+}
 
 // Rows with nothing before some key, with gaps, with one key, with none (which are NaN), and of the least
 // finite number.
