@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -46,6 +48,7 @@ std::string field_text(const FieldResult& field) {
 // A tile graph's text begins with this word, perhaps behind comments.
 bool is_tile_graph(const std::string& path) {
   std::ifstream file(path);
+  if (!file) throw Error(ErrorKind::io, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   std::string line;
   while (std::getline(file, line) && (line.empty() || line.starts_with("//"))) continue;
   return line.starts_with("kernel {");
@@ -69,7 +72,11 @@ Equivalence equivalence_of_networks(EquivArguments& arguments) {
 }
 
 void run_equiv(EquivArguments& arguments) {
-  const bool kernels = is_tile_graph(arguments.a) && is_tile_graph(arguments.b);
+  const bool kernels = is_tile_graph(arguments.a);
+  if (kernels != is_tile_graph(arguments.b))
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is the text of a kernel, {} is not: give two of a kind",
+                            kernels ? arguments.a : arguments.b, kernels ? arguments.b : arguments.a));
   const Equivalence result = kernels ? equivalence_of_kernels(arguments) : equivalence_of_networks(arguments);
   if (arguments.json) {
     print_json({{"verdict", name(result.verdict)},

@@ -49,6 +49,10 @@ TEST_F(Cli, EquivTellsKernelsApart) {
   EXPECT_EQ(run("equiv " + sum + " " + product), 5);
   EXPECT_TRUE(says("the kernels differ")) << err_;
   EXPECT_EQ(run("equiv " + sum + " " + other + " --shape x=1"), 2);
+  EXPECT_EQ(run("equiv " + sum + " " + path("m.onnx")), 2);
+  EXPECT_TRUE(says("give two of a kind")) << err_;
+  EXPECT_EQ(run("equiv " + sum + " " + path("none.kt")), 7);
+  EXPECT_TRUE(says("cannot read '" + path("none.kt"))) << err_;
 }
 
 TEST_F(Cli, UsageErrors) {

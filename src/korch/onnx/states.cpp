@@ -44,7 +44,8 @@ class StateFinder {
       throw Error(
           ErrorKind::usage,
           fmt::format("{}: the output neither joins new rows to the input along an axis whose extent runs "
-                      "tell (Concat, attention with a past), with fixed extents on all other axes but the "
+                      "tell (Concat, attention with a past, of one sequence GroupQueryAttention), with fixed "
+                      "extents on all other axes but the "
                       "first, nor has it the input's type and extents",
                       what));
   }
