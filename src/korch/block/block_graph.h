@@ -10,22 +10,28 @@
 //     leaf q f32 [b, m, d]
 //     leaf k f32 [b, n, d]
 //     leaf v f32 [b, n, e]
+//     %0 = load q
 //     loop n {
-//       %0 = Mul(q, k)
-//       %1 = sum d %0
-//       %2 = max n %1
-//       %3 = before %2
-//       %4 = Sub(%3, %2)
-//       %5 = Exp(%4)
-//       %6 = Sub(%1, %2)
+//       %1 = load k
+//       %2 = Mul(%0, %1)
+//       %3 = sum d %2
+//       %4 = max n %3
+//       %5 = before %4
+//       %6 = Sub(%5, %4)
 //       %7 = Exp(%6)
-//       %8 = sum n %7 rescaled %5
-//       %9 = Mul(%7, v)
-//       %10 = sum n %9 rescaled %5
+//       %8 = Sub(%3, %4)
+//       %9 = Exp(%8)
+//       %10 = sum n %9 rescaled %7
+//       %11 = load v
+//       %12 = Mul(%9, %11)
+//       %13 = sum n %12 rescaled %7
 //     }
-//     %11 = Div(%10, %8)
-//     result %11
+//     %14 = Div(%13, %10)
+//     result %14
 //   }
+//
+// Exp(Sub(x, r)) of a maximum r means 0 where both are -inf, as of a row that a mask leaves nothing of: a
+// lowering takes 0 in place of such an r. The graph itself reads r plainly.
 //
 // It knows no extents: an instance binds them (Terms::axes, and a schedule). After Mirage's block graphs
 // (arXiv 2405.05751, section 3), with axes for their maps of grids and loops.
