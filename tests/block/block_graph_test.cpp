@@ -97,9 +97,9 @@ TEST(BlockGraph, MeansWhatItsAccumulatorsHoldInTheEnd) {
   ASSERT_EQ(meaning.equations.size(), 2);
   const std::string then = "Exp(Sub(" + s + ", leaf3[b,m]))",
                     factor = "Exp(Sub(leaf3[b,m], max n (" + s + ")))";
-  EXPECT_EQ(print(meaning.terms, meaning.equations[0].first), "Mul(" + then + ", " + factor + ")");
-  EXPECT_EQ(print(meaning.terms, meaning.equations[0].second), w);
-  EXPECT_EQ(print(meaning.terms, meaning.equations[1].first),
+  EXPECT_EQ(print(meaning.of_accumulators, meaning.equations[0].first), "Mul(" + then + ", " + factor + ")");
+  EXPECT_EQ(print(meaning.of_accumulators, meaning.equations[0].second), w);
+  EXPECT_EQ(print(meaning.of_accumulators, meaning.equations[1].first),
             "Mul(Mul(" + then + ", leaf2[b,n,e]), " + factor + ")");
 }
 
@@ -107,7 +107,7 @@ TEST(BlockGraph, MeansWhatItsAccumulatorsHoldInTheEnd) {
 TEST(BlockGraph, AsksForWhatAMissingRescalingWouldDo) {
   const Meaning meaning = meaning_of(parse_block_graph(replaced(kOnline, "%9 rescaled %7", "%9")));
   ASSERT_EQ(meaning.equations.size(), 2);
-  EXPECT_EQ(print(meaning.terms, meaning.equations[0].first).find("Mul(Exp"), std::string::npos);
+  EXPECT_EQ(print(meaning.of_accumulators, meaning.equations[0].first).find("Mul(Exp"), std::string::npos);
 }
 
 }  // namespace

@@ -106,8 +106,10 @@ void complete(const BlockGraph& graph, Step& step);
 // multiplied by the rescaling, is what it would be by the new values of the accumulators that its terms read.
 struct Meaning {
   Terms terms;  // the results
-  // Pairs that must be equal for all values of their leaves: for each rescaled sum of terms T(r), where r are
-  // the accumulators that T reads: T(before r) * rescale and T(r).
+  // The same and more, over leaves of its own for what accumulators were. Pairs of its terms must be equal
+  // for all values of their leaves: for each sum of terms T(r), where r are the accumulators that T reads,
+  // those of T(before r) * rescale and T(r).
+  Terms of_accumulators;
   std::vector<std::pair<int, int>> equations;
 };
 Meaning meaning_of(const BlockGraph& graph);

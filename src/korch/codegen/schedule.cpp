@@ -26,6 +26,9 @@ struct Text {
     if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
     return text;
   }
+  std::string operator()(const BlockSchedule& s) const {
+    return fmt::format("{},{},{}", s.structure, s.rows, s.block);
+  }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };
 
@@ -35,6 +38,7 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
+  int64_t operator()(const BlockSchedule& s) const { return s.block; }
   int64_t operator()(const StagedSchedule& s) const {
     const int64_t units = s.matrix_units ? 1 + static_cast<int64_t>(*s.matrix_units) : 0;
     return s.columns + units + 1024 * (s.parts - 1);

@@ -45,17 +45,24 @@ struct RecurrenceSchedule {
   bool operator==(const RecurrenceSchedule&) const = default;
 };
 
-// Family staged: a thread block's tile, the terms that it multiplies at a time, into how many parts, each with
-// blocks of its own, the terms are cut, and NestSchedule::matrix_units.
+// Family staged: a thread block's tile, the terms that it multiplies at a time, into how many parts, each
+// with blocks of its own, the terms are cut, and NestSchedule::matrix_units.
 struct StagedSchedule {
   int64_t rows = 64, columns = 64, k_tile = 16, parts = 1;
   std::optional<ProductType> matrix_units = {};
   bool operator==(const StagedSchedule&) const = default;
 };
 
+// Of a block graph: rows of a slice, and values of its loops' axes in a block.
+struct BlockSchedule {
+  int structure = 0;  // which of the candidate's block graphs
+  int64_t rows = 1, block = 1;
+  bool operator==(const BlockSchedule&) const = default;
+};
+
 // Nothing: the family has no choice.
 using Schedule = std::variant<std::monostate, RowSchedule, WinogradSchedule, AttentionSchedule,
-                              StagedSchedule, RecurrenceSchedule>;
+                              StagedSchedule, RecurrenceSchedule, BlockSchedule>;
 
 // Its numbers, separated by commas: vectors of the register tile, its rows, and into how many blocks all rows
 // are cut where that is stated.

@@ -70,7 +70,7 @@ class AttentionBuilder {
   Result<tile::ScheduledGraph> build();
 
  private:
-  PackedOperand operand(ValueId value, bool by_columns, int64_t terms, int64_t columns, int vectors) const;
+  PackedOperand operand(ValueId value, bool by_columns, int64_t terms, int64_t columns, int vectors);
   RowKernel query_panel() const;
   int64_t key_blocks() const { return ceil_div(s_.keys, blocking_.keys); }
   std::vector<KeyZone> key_zones() const;
@@ -126,12 +126,15 @@ class AttentionBuilder {
 
 // Matrices whose rows are the columns of the product (keys), or its terms (values).
 PackedOperand AttentionBuilder::operand(ValueId value, bool by_columns, int64_t terms, int64_t columns,
-                                        int vectors) const {
+                                        int vectors) {
   const Shape shape = type_of(p_, value).shape;
-  return {value, matrices_of(shape), terms, split_columns(columns, vectors, target_.lanes()),
-          [shape, by_columns](const Index& matrix, const Index& term, const Index& column) {
+  return {matrices_of(shape), terms, split_columns(columns, vectors, target_.lanes()),
+          [this, value, shape, by_columns](const Index& matrix, const Index& term, const Index& column,
+                                           const tile::Replacements& places) {
             const Coords batch = unflatten(shape, matrix);
-            return by_columns ? with_matrix(batch, column, term) : with_matrix(batch, term, column);
+            return builder_.compose(
+                value, by_columns ? with_matrix(batch, column, term) : with_matrix(batch, term, column), -1,
+                places);
           }};
 }
 

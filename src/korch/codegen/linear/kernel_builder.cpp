@@ -36,19 +36,19 @@ void check_places(const LinearWorkload& workload, ValueId value, const Coords& c
 
 KernelBuilder::KernelBuilder(const LinearWorkload& workload, const Implementation& implementation,
                              const Device& target)
-    : workload_(workload),
+    : TileBuilder(element_type(workload)),
+      workload_(workload),
       implementation_(implementation),
       composer_(*workload.graph, *workload.candidate, memory(*workload.candidate, implementation),
                 composed_) {
   const auto argument = [&](BufferRole role, ValueId value) {
     const TensorType& type = type_of(workload, value);
-    graph_.buffers.push_back(
-        {.role = role,
-         .type = type.dtype,
-         .elements = physical_elements(type.shape, layout_of(workload, implementation, value)),
-         // Of what is larger than half of L3 nothing would be left in cache for its reader.
-         .streamed = role == BufferRole::output && type.dtype == DType::f32 &&
-                     type.bytes() > target.cache_bytes() / 2});
+    add_argument({.role = role,
+                  .type = type.dtype,
+                  .elements = physical_elements(type.shape, layout_of(workload, implementation, value)),
+                  // Of what is larger than half of L3 nothing would be left in cache for its reader.
+                  .streamed = role == BufferRole::output && type.dtype == DType::f32 &&
+                              type.bytes() > target.cache_bytes() / 2});
   };
   for (ValueId value : workload.candidate->inputs) argument(BufferRole::input, value);
   for (ValueId value : workload.candidate->constants) argument(BufferRole::constant, value);
@@ -75,53 +75,14 @@ int KernelBuilder::buffer_of(ValueId argument) const {
 }
 
 void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements) {
-  tile::Buffer& buffer = graph_.buffers[buffer_of(constant)];
-  buffer.packing = std::move(packing);
-  buffer.elements = elements;
+  tile::Buffer& packed = buffer(buffer_of(constant));
+  packed.packing = std::move(packing);
+  packed.elements = elements;
 }
 
 void KernelBuilder::pack(ValueId constant, Packing packing, int64_t elements, DType type) {
   pack(constant, std::move(packing), elements);
-  graph_.buffers[buffer_of(constant)].type = type;
-}
-
-int KernelBuilder::add_buffer(BufferRole role, int64_t elements, DType type) {
-  graph_.buffers.push_back({.role = role, .type = type, .elements = elements});
-  return static_cast<int>(graph_.buffers.size()) - 1;
-}
-
-int KernelBuilder::add_temporary(int64_t elements, DType type) {
-  return add_buffer(BufferRole::temporary, elements, type);
-}
-
-int KernelBuilder::add_scratch(int64_t elements, DType type) {
-  const int number = add_buffer(BufferRole::scratch, elements, type);
-  graph_.buffers[number].offset_bytes = graph_.scratch_bytes;
-  graph_.scratch_bytes += ceil_div(graph_.buffers[number].bytes(), kCacheLineBytes) * kCacheLineBytes;
-  return number;
-}
-
-int KernelBuilder::load(int buffer, const Index& offset) {
-  tile::Expr load;
-  load.kind = tile::ExprKind::load;
-  load.type = graph_.buffers[buffer].type;
-  load.buffer = buffer;
-  load.coords = {offset};
-  return graph_.pool.add(std::move(load));
-}
-
-tile::ScheduledNest KernelBuilder::product_nest(std::vector<tile::OuterLoop> around,
-                                                std::vector<tile::LoopVariable> loops,
-                                                std::vector<tile::LoopVariable> reduced, int a, int b,
-                                                int buffer, const Index& offset) {
-  tile::ScheduledNest nest;
-  nest.kind = tile::NestKind::reduce;
-  nest.around = std::move(around);
-  nest.loops = std::move(loops);
-  nest.reduced = std::move(reduced);
-  nest.stores = {{buffer, offset, product(a, b)}};
-  nest.schedule.registers = true;
-  return nest;
+  buffer(buffer_of(constant)).type = type;
 }
 
 int KernelBuilder::read(ValueId argument, const Coords& coords) {
@@ -133,8 +94,8 @@ int KernelBuilder::compose(ValueId value, const Coords& coords, int result,
                            const tile::Replacements& places) {
   composer_.clear_counts();
   const int composed = composer_.compose(value, coords);
-  tile::Rewriter rewriter(composed_, graph_.pool, places, [&](tile::Expr e) {
-    return e.kind == tile::ExprKind::intermediate ? graph_.pool[result] : e;
+  tile::Rewriter rewriter(composed_, pool(), places, [&](tile::Expr e) {
+    return e.kind == tile::ExprKind::intermediate ? pool()[result] : e;
   });
   return rewriter.rewrite({composed})[0];
 }

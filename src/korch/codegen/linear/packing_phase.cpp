@@ -4,7 +4,9 @@
 
 namespace korch::linear {
 
-tile::ScheduledPhase packing_phase(KernelBuilder& builder, const PackedOperand& operand, int temporary) {
+using tile::Index;
+
+tile::ScheduledPhase packing_phase(tile::TileBuilder& builder, const PackedOperand& operand, int temporary) {
   tile::ScheduledPhase phase;
   const ColumnBlocks& blocks = operand.blocks;
   const SliceAxis matrix("matrix", operand.matrices, 1), block("block", blocks.total(), 1);
@@ -24,8 +26,7 @@ tile::ScheduledPhase packing_phase(KernelBuilder& builder, const PackedOperand& 
       const Index known = Index::variable("row", operand.depth);
       return builder.padded(
           tile::Condition().require(row, 0, operand.depth - 1),
-          builder.compose(operand.value, operand.coords(matrix.at(), known, b * blocks.block_lanes() + c), -1,
-                          {{"row", row}}));
+          operand.element(matrix.at(), known, b * blocks.block_lanes() + c, {{"row", row}}));
     };
     nest.stores = {
         {temporary,

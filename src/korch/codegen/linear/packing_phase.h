@@ -4,17 +4,19 @@
 #include <functional>
 
 #include "korch/base/ceil_div.h"
-#include "korch/codegen/linear/kernel_builder.h"
 #include "korch/codegen/linear/tiling.h"
+#include "korch/codegen/tile_builder.h"
 
 namespace korch::linear {
 
 // Matrices of `depth` rows, so many (1, 2 or 4) of them beside each other for every column.
 struct PackedOperand {
-  ValueId value = kNoId;
   int64_t matrices = 1, depth = 1;
   ColumnBlocks blocks;
-  std::function<Coords(const Index& matrix, const Index& k, const Index& column)> coords;
+  // An expression of the builder's pool; `places` replaces variables of the operands.
+  std::function<int(const tile::Index& matrix, const tile::Index& k, const tile::Index& column,
+                    const tile::Replacements& places)>
+      element;
   int64_t step_rows = 1;
   int64_t step_multiple = 1;  // RowKernel::step_multiple
   int64_t steps() const { return ceil_div(depth, step_rows * step_multiple) * step_multiple; }
@@ -23,6 +25,6 @@ struct PackedOperand {
 
 // Over (matrix, column block): fills `temporary` with the packed columns, [matrix][block][steps][lanes]
 // [step_rows].
-tile::ScheduledPhase packing_phase(KernelBuilder& builder, const PackedOperand& columns, int temporary);
+tile::ScheduledPhase packing_phase(tile::TileBuilder& builder, const PackedOperand& columns, int temporary);
 
 }  // namespace korch::linear

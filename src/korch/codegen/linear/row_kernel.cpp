@@ -257,8 +257,12 @@ Result<tile::ScheduledGraph> RowKernelBuilder::build() {
     builder_.pack(p.weight, k_.weight_packing,
                   std::max(k_.weight_matrices, k_.weight_matrix ? 1 : k_.groups) * matrix_size());
   } else {
-    const PackedOperand columns{p.weight,         k_.weight_matrices, k_.depth,        k_.blocks,
-                                k_.weight_coords, k_.step_channels(), k_.step_multiple};
+    const auto element = [this, &p](const Index& matrix, const Index& k, const Index& column,
+                                    const tile::Replacements& places) {
+      return builder_.compose(p.weight, k_.weight_coords(matrix, k, column), -1, places);
+    };
+    const PackedOperand columns{k_.weight_matrices, k_.depth,        k_.blocks, element,
+                                k_.step_channels(), k_.step_multiple};
     weight_ =
         builder_.add_temporary(columns.matrices * columns.matrix_elements(), type_of(p, p.weight).dtype);
     builder_.add_phase(packing_phase(builder_, columns, weight_));

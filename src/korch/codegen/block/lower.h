@@ -1,0 +1,24 @@
+// From a block graph to a tile graph: register tiles for products of rows and columns, neighbouring
+// elementwise steps one nest, a row of reductions after the other while it is in L1 (docs/design/block.md).
+#pragma once
+
+#include "korch/base/result.h"
+#include "korch/codegen/block/arguments.h"
+#include "korch/codegen/schedule.h"
+#include "korch/device/device.h"
+#include "korch/kernel/schedule.h"
+
+namespace korch::blocks {
+
+// The graph's axes have extents.
+Result<tile::ScheduledGraph> lower(const block::BlockGraph& graph, const BlockSchedule& schedule,
+                                   const Device& target, Arguments& arguments);
+
+// The schedule that a model of the core and its caches ranks first: rows of a slice, at most so many, and
+// blocks of the loop's axis whose tiles take this share of L2.
+constexpr int64_t kMostRows = 28;
+constexpr double kTilesInL2 = 0.125;
+Result<BlockSchedule> choose_schedule(const block::BlockGraph& graph, const Device& target,
+                                      int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
+
+}  // namespace korch::blocks

@@ -1,0 +1,195 @@
+#include "korch/codegen/block/roles.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace korch::blocks {
+namespace {
+
+const Step& at(const BlockGraph& graph, int step) {
+  return graph.steps[static_cast<size_t>(step)];
+}
+
+bool is_fold(const BlockGraph& graph, int step) {
+  return at(graph, step).kind == Step::Kind::fold;
+}
+
+class RoleFinder {
+ public:
+  RoleFinder(const BlockGraph& graph, bool in_blocks) : graph_(graph), in_blocks_(in_blocks) {}
+
+  Result<Roles> find() {
+    const size_t count = graph_.steps.size();
+    r_.used.assign(count, false);
+    r_.held.assign(count, false);
+    r_.products.assign(count, std::nullopt);
+    r_.readers.assign(count, {});
+    mark_used();
+    choose_rows();
+    for (size_t i = 0; i < count; ++i)
+      if (r_.used[i]) r_.products[i] = product(static_cast<int>(i), r_.rows);
+    hold();
+    return r_;
+  }
+
+ private:
+  std::vector<int> operands(int step) const {
+    std::vector<int> read = at(graph_, step).args;
+    if (at(graph_, step).rescale >= 0 && in_blocks_) read.push_back(at(graph_, step).rescale);
+    return read;
+  }
+
+  void mark_used() {
+    for (int result : graph_.results) r_.used[static_cast<size_t>(result)] = true;
+    for (size_t i = graph_.steps.size(); i-- > 0;)
+      if (r_.used[i])
+        for (int arg : operands(static_cast<int>(i))) r_.used[static_cast<size_t>(arg)] = true;
+  }
+
+  // The axis along which most products have their rows; of equals the longest.
+  void choose_rows() {
+    r_.single = graph_.grid;
+    int64_t best = 0;
+    for (int axis : axes_in(graph_.grid)) {
+      int64_t products = 0;
+      r_.single = graph_.grid & ~axis_set(axis);
+      for (size_t i = 0; i < graph_.steps.size(); ++i)
+        if (r_.used[i]) {
+          const std::optional<RowProduct> p = product(static_cast<int>(i), axis);
+          if (p && p->rows == axis) ++products;
+        }
+      const int64_t value = (products << 40) + graph_.axes[static_cast<size_t>(axis)].extent;
+      if (products == 0 || value <= best) continue;
+      best = value;
+      r_.rows = axis;
+    }
+    r_.single = r_.rows < 0 ? graph_.grid : graph_.grid & ~axis_set(r_.rows);
+  }
+
+  std::optional<RowProduct> product(int step, int rows) const {
+    const Step& fold = at(graph_, step);
+    if (fold.kind != Step::Kind::fold || fold.combine != ScalarFn::add || !std::has_single_bit(fold.over))
+      return std::nullopt;
+    const Step& mul = at(graph_, fold.args[0]);
+    if (mul.kind != Step::Kind::call || mul.op != Op::Mul || mul.type != DType::f32) return std::nullopt;
+    for (const auto& [left, right] :
+         {std::pair{mul.args[0], mul.args[1]}, std::pair{mul.args[1], mul.args[0]}}) {
+      RowProduct p{.left = left, .right = right, .terms = std::countr_zero(fold.over)};
+      const AxisSet of_left = r_.local(at(graph_, left).axes), of_right = r_.local(at(graph_, right).axes);
+      if ((of_left & of_right & fold.over) == 0) return std::nullopt;
+      if (rows >= 0 && (of_right & axis_set(rows)) != 0) continue;
+      const AxisSet columns = of_right & ~of_left, more = of_left & ~of_right;
+      if (!std::has_single_bit(columns)) continue;
+      p.columns = std::countr_zero(columns);
+      if (rows >= 0 && (more & axis_set(rows)) != 0)
+        p.rows = rows;
+      else if (more != 0)
+        p.rows = axes_in(more).back();
+      p.around = r_.local(fold.axes) & ~columns & ~(p.rows < 0 ? 0 : axis_set(p.rows));
+      p.packed = from_arguments(right);
+      return p;
+    }
+    return std::nullopt;
+  }
+
+  bool from_arguments(int step) const {
+    if (is_fold(graph_, step) || at(graph_, step).kind == Step::Kind::before) return false;
+    return std::ranges::all_of(at(graph_, step).args, [&](int arg) { return from_arguments(arg); });
+  }
+
+  void hold() {
+    const auto count = static_cast<int>(graph_.steps.size());
+    for (int i = 0; i < count; ++i) {
+      const Step& step = at(graph_, i);
+      if (!r_.used[static_cast<size_t>(i)]) continue;
+      if (step.kind == Step::Kind::fold || step.kind == Step::Kind::before) hold(i);
+      if (const auto& p = r_.products[static_cast<size_t>(i)]) {
+        hold(p->left);
+        if (!p->packed) hold(p->right);
+      }
+    }
+    for (int i = count; i-- > 0;) {
+      if (!r_.used[static_cast<size_t>(i)]) continue;
+      find_readers(i);
+      if (at(graph_, i).kind == Step::Kind::call && is_worth_holding(i)) hold(i);
+    }
+    // By what is held now.
+    for (int i = count; i-- > 0;) find_readers(i);
+  }
+  void hold(int step) { r_.held[static_cast<size_t>(step)] = true; }
+
+  // Of what is read as it is computed again: with each element of an axis that it does not have, or by
+  // several nests. What follows from arguments alone is read again.
+  bool is_worth_holding(int step) const {
+    if (from_arguments(step)) return false;
+    const std::vector<int>& readers = r_.readers[static_cast<size_t>(step)];
+    if (readers.size() > 1) return true;
+    return std::ranges::any_of(readers, [&](int reader) {
+      AxisSet axes = at(graph_, reader).axes;
+      if (is_fold(graph_, reader)) axes |= at(graph_, reader).over;
+      return (r_.local(axes) & ~r_.local(at(graph_, step).axes)) != 0;
+    });
+  }
+
+  void find_readers(int step) {
+    std::vector<int>& readers = r_.readers[static_cast<size_t>(step)];
+    readers.clear();
+    if (std::ranges::count(graph_.results, step) != 0) readers.push_back(step);
+    for (int i = step + 1; i < static_cast<int>(graph_.steps.size()); ++i) {
+      if (!r_.used[static_cast<size_t>(i)] || std::ranges::count(operands(i), step) == 0) continue;
+      // The factors of a product are read by it.
+      if (r_.held[static_cast<size_t>(i)] || is_fold(graph_, i)) {
+        readers.push_back(i);
+      } else {
+        const std::vector<int>& further = r_.readers[static_cast<size_t>(i)];
+        readers.insert(readers.end(), further.begin(), further.end());
+      }
+    }
+    std::ranges::sort(readers);
+    readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  }
+
+  const BlockGraph& graph_;
+  const bool in_blocks_;
+  Roles r_;
+};
+
+}  // namespace
+
+Result<Roles> roles_of(const BlockGraph& graph, bool in_blocks) {
+  return RoleFinder(graph, in_blocks).find();
+}
+
+std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held, int step) {
+  std::vector<int> found;
+  std::vector<bool> seen(graph.steps.size(), false);
+  const auto visit = [&](auto&& self, int i) -> void {
+    if (seen[static_cast<size_t>(i)]) return;
+    seen[static_cast<size_t>(i)] = true;
+    const bool stops = i != step && (held[static_cast<size_t>(i)] || is_fold(graph, i));
+    if (!stops)
+      for (int arg : at(graph, i).args) self(self, arg);
+    found.push_back(i);
+  };
+  visit(visit, step);
+  return found;
+}
+
+bool decays(const BlockGraph& graph, int step) {
+  const Step& exp = at(graph, step);
+  if (exp.kind != Step::Kind::call || exp.op != Op::Exp) return false;
+  const Step& difference = at(graph, exp.args[0]);
+  if (difference.kind != Step::Kind::call || difference.op != Op::Sub) return false;
+  const int x = difference.args[0], extreme = difference.args[1];
+  const Step& r = at(graph, extreme);
+  if (r.kind != Step::Kind::fold || r.combine != ScalarFn::max) return false;
+  return x == r.args[0] || (at(graph, x).kind == Step::Kind::before && at(graph, x).args[0] == extreme);
+}
+
+std::vector<int> axes_in(AxisSet set) {
+  std::vector<int> axes;
+  for (; set != 0; set &= set - 1) axes.push_back(std::countr_zero(set));
+  return axes;
+}
+
+}  // namespace korch::blocks

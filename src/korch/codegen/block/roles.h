@@ -1,0 +1,51 @@
+// What the steps of a block graph are to a kernel: which are products of rows and columns, in register tiles;
+// which Values are kept in scratch; and which axis the rows of a slice are of.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "korch/base/result.h"
+#include "korch/block/block_graph.h"
+
+namespace korch::blocks {
+
+using block::Axis;
+using block::axis_set;
+using block::AxisSet;
+using block::BlockGraph;
+using block::Step;
+
+// A fold `sum k (Mul(left, right))`: left has rows by terms, right terms by columns.
+struct RowProduct {
+  int left = -1, right = -1;  // steps
+  int rows = -1;              // an axis; -1: one row
+  int columns = -1, terms = -1;
+  AxisSet around = 0;   // other axes of the result within a slice: one product for each of their values
+  bool packed = false;  // right follows from arguments alone: a first phase packs it
+};
+
+struct Roles {
+  AxisSet single = 0;  // axes of the grid of which a slice has one value
+  int rows = -1;       // the axis of the grid of which a slice has a block; -1: none
+  std::vector<bool> used;
+  std::vector<bool> held;  // in scratch: folds, operands of products, and what several nests read
+  std::vector<std::optional<RowProduct>> products;
+  std::vector<std::vector<int>> readers;  // steps that are held, folds or results and compute with the step
+
+  AxisSet local(AxisSet axes) const { return axes & ~single; }
+};
+
+// `blocks`: of its loop's axis; if there is one, accumulators are not rescaled.
+Result<Roles> roles_of(const BlockGraph& graph, bool in_blocks);
+
+// The steps that computing `step` takes, itself the last: not through those that are held, unless they are in
+// `through`; folds are not passed.
+std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held, int step);
+
+// Whether the step is Exp(x - r), where r is a maximum of x, or of x and others before x: never above 1.
+bool decays(const BlockGraph& graph, int step);
+
+std::vector<int> axes_in(AxisSet set);
+
+}  // namespace korch::blocks

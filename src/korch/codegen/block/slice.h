@@ -1,0 +1,60 @@
+// How a kernel of a block graph is cut: the rows of a slice, and the blocks of the loop's axis.
+#pragma once
+
+#include "korch/codegen/block/arguments.h"
+#include "korch/codegen/block/roles.h"
+#include "korch/codegen/linear/slice_axis.h"
+#include "korch/codegen/linear/tiling.h"
+#include "korch/codegen/schedule.h"
+#include "korch/device/device.h"
+
+namespace korch::blocks {
+
+// Blocks of a loop's axis of one length: number low .. high - 1. Outside of loops: one, of no length.
+struct Zone {
+  int loop_axis = -1;
+  int64_t low = 0, high = 1, length = 0;
+};
+
+// The values that nests are at: of every axis within what a slice holds of it, and in all.
+struct Cursor {
+  AxisPlaces local, global;
+};
+
+class Slice {
+ public:
+  Slice(const BlockGraph& graph, const Roles& roles, const BlockSchedule& schedule);
+
+  const linear::RowTiling& rows() const { return rows_; }
+  const linear::SliceAxis& row_blocks() const { return row_blocks_; }
+  int64_t blocks(int axis) const { return ceil_div(extent(axis), schedule_.block); }
+  linear::SliceAxis loop(int axis) const { return {"block_" + name(axis), blocks(axis), blocks(axis)}; }
+  std::vector<Zone> zones(int axis) const;
+  tile::Condition first(const Zone& zone) const { return in_blocks(zone, 0, 0); }
+  tile::Condition later(const Zone& zone) const { return in_blocks(zone, 1, blocks(zone.loop_axis) - 1); }
+
+  int64_t extent(int axis) const { return graph_.axes[static_cast<size_t>(axis)].extent; }
+  const std::string& name(int axis) const { return graph_.axes[static_cast<size_t>(axis)].name; }
+  // What a slice holds of an axis at a time, at most, and in the zone.
+  int64_t most(int axis) const;
+  int64_t held(int axis, const Zone& zone) const;
+
+  std::string grid_variable(int axis) const { return "at_" + name(axis); }
+  std::string variable(int axis) const { return axis == roles_.rows ? "row" : "i_" + name(axis); }
+  // Every axis at its variable, where the slice and the loop are.
+  Cursor cursor(const Zone& zone) const;
+  void set(Cursor& cursor, int axis, const tile::Index& local, const Zone& zone) const;
+  // The rows of blocks low .. high - 1, which all have so many: a row that there is.
+  void set_row(Cursor& cursor, const linear::RowZone& rows) const;
+
+ private:
+  tile::Condition in_blocks(const Zone& zone, int64_t low, int64_t high) const;
+
+  const BlockGraph& graph_;
+  const Roles& roles_;
+  const BlockSchedule schedule_;
+  const linear::RowTiling rows_;
+  const linear::SliceAxis row_blocks_;
+};
+
+}  // namespace korch::blocks

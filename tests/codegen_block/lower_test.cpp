@@ -1,0 +1,90 @@
+// Lowered block graphs against the plainest kernels of their meaning.
+#include "korch/codegen/block/lower.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "korch/codegen/block/reference.h"
+#include "korch/kernel/interpret.h"
+#include "korch/kernel/region.h"
+#include "korch/kernel/tile_equivalence.h"
+
+namespace korch::blocks {
+namespace {
+
+constexpr const char* kAttention = R"(block {
+  axes b 2 grid, m 7 grid, n 19, d 3, e 5
+  leaf q f32 [b, m, d]
+  leaf k f32 [b, n, d]
+  leaf v f32 [b, n, e]
+  %0 = load q
+  loop n {
+    %1 = load k
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = max n %3
+    %5 = before %4
+    %6 = Sub(%5, %4)
+    %7 = Exp(%6)
+    %8 = Sub(%3, %4)
+    %9 = Exp(%8)
+    %10 = sum n %9 rescaled %7
+    %11 = load v
+    %12 = Mul(%9, %11)
+    %13 = sum n %12 rescaled %7
+  }
+  %14 = Div(%13, %10)
+  result %14
+}
+)";
+
+std::vector<HostTensor> random_arguments(const tile::TileGraph& graph) {
+  std::vector<HostTensor> arguments;
+  uint64_t state = 7;
+  for (const tile::Buffer& buffer : graph.buffers) {
+    if (buffer.role != tile::BufferRole::input && buffer.role != tile::BufferRole::constant) continue;
+    HostTensor tensor(TensorType{buffer.type, {buffer.elements}});
+    for (int64_t i = 0; i < buffer.elements; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      if (buffer.type == DType::f32)
+        tensor.mutable_data<float>()[i] =
+            static_cast<float>(static_cast<double>(state >> 40) / (1 << 22) - 2);
+      else
+        tensor.mutable_data<bool>()[i] = (state >> 40) % 3 != 0;
+    }
+    arguments.push_back(std::move(tensor));
+  }
+  return arguments;
+}
+
+void check(const std::string& text, const BlockSchedule& schedule) {
+  const block::BlockGraph graph = block::parse_block_graph(text);
+  const Device target = cpu_device(Isa::x86_64_v3, 2);
+  const auto arguments = plain_arguments(graph);
+  const Result<tile::ScheduledGraph> lowered = lower(graph, schedule, target, *arguments);
+  ASSERT_TRUE(lowered.ok()) << lowered.refusal().detail;
+  const tile::ScheduledGraph& kernel = lowered.value();
+  ASSERT_EQ(tile::structural_fault(kernel), "") << tile::print(kernel);
+  if (getenv("SHOW")) puts(tile::print(kernel).c_str());
+  EXPECT_EQ(tile::coverage_fault(kernel), "");
+  const tile::TileGraph reference = reference_kernel(block::meaning_of(graph).terms);
+  ASSERT_EQ(tile::structural_fault(reference), "") << tile::print(reference);
+  const auto inputs = random_arguments(kernel);
+  const auto computed = tile::interpret(kernel, inputs, tile::Arithmetic::float64),
+             expected = tile::interpret(reference, inputs, tile::Arithmetic::float64);
+  ASSERT_EQ(computed.size(), expected.size());
+  for (size_t r = 0; r < computed.size(); ++r)
+    for (int64_t i = 0; i < computed[r].elements(); ++i) {
+      const double is = element_as_double(computed[r], i), should = element_as_double(expected[r], i);
+      ASSERT_NEAR(is, should, 1e-9 * std::max(1.0, std::fabs(should))) << i << "\n" << tile::print(kernel);
+    }
+}
+
+TEST(Lower, Attention) {
+  for (int64_t rows : {1, 3, 7})
+    for (int64_t block : {8, 16, 19}) check(kAttention, {.rows = rows, .block = block});
+}
+
+}  // namespace
+}  // namespace korch::blocks
