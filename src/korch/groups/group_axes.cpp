@@ -1,0 +1,250 @@
+#include "korch/groups/group_axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace korch::groups {
+namespace {
+
+std::string named(const Graph& graph, const Node& node) {
+  return fmt::format("{} that makes %{}", name(node.op), graph.value(node.outputs[0]).name);
+}
+
+bool reduces(Op op) {
+  return op == Op::ReduceSum || op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ReduceProd;
+}
+
+// Why terms do not have the primitive; empty if they do.
+std::optional<Refusal> obstacle(const Graph& graph, const Node& node, bool combined) {
+  const DType type = graph.value(node.outputs[0]).type.dtype;
+  const Category category = info(node.op).category;
+  const auto refused = [&](RefusalReason reason, const char* why) {
+    return Refusal{reason, fmt::format("{}: {}", named(graph, node), why)};
+  };
+  for (ValueId value : node.outputs)
+    if (graph.value(value).type.elements() == 0)
+      return refused(RefusalReason::no_kernel_family, "without elements");
+  if (category == Category::elementwise && node.op == Op::Cast && combined)
+    return refused(RefusalReason::unsupported_type, "of a sum or reduction");
+  if (category == Category::elementwise && (!combined || type == DType::f32 || type == DType::bool_))
+    return std::nullopt;
+  if (category == Category::layout) return std::nullopt;
+  if (!reduces(node.op) && node.op != Op::MatMul)
+    return refused(RefusalReason::no_kernel_family, "no elementwise or layout primitive, sum or product");
+  if (type != DType::f32 || graph.value(node.inputs[0]).type.dtype != DType::f32)
+    return refused(RefusalReason::unsupported_type, "not of float32");
+  return std::nullopt;
+}
+
+// The axes that a dimension of an operand has, by its coordinate; nothing if it reads elsewhere than at the
+// coordinate of an axis or a tap.
+std::optional<AxisList> axes_along(const Coordinate& c, int64_t extent, const Shape& view_shape,
+                                   const Coordinates& view, const Coordinates& taps) {
+  if (c.looked_up || c.divisor != 1 || c.modulo != 0 || c.per != 1 || c.offset != 0) return std::nullopt;
+  if (c.axis >= 0 && c.tap >= 0) return std::nullopt;
+  if (c.tap >= 0) return c.step == 1 ? std::optional(taps[static_cast<size_t>(c.tap)]) : std::nullopt;
+  if (c.axis < 0) return extent == 1 ? std::optional(AxisList{}) : std::nullopt;
+  const auto axis = static_cast<size_t>(c.axis);
+  if (extent != view_shape[axis] || (c.scale != 1 && extent != 1)) return std::nullopt;
+  return view[axis];
+}
+
+std::optional<Coordinates> operand_axes(const IndexMap& map, const Shape& operand, const Coordinates& view,
+                                        const Coordinates& taps) {
+  if (map.operand != operand || map.coordinates.size() != operand.size()) return std::nullopt;
+  Coordinates at;
+  for (size_t i = 0; i < operand.size(); ++i) {
+    std::optional<AxisList> axes = axes_along(map.coordinates[i], operand[i], map.view, view, taps);
+    if (!axes) return std::nullopt;
+    at.push_back(std::move(*axes));
+  }
+  return at;
+}
+
+// The axes dealt out to dimensions of these extents, none of them split.
+std::optional<Coordinates> dealt_out(const AxisForest& forest, const AxisList& axes, const Shape& extents) {
+  Coordinates dimensions;
+  size_t next = 0;
+  for (int64_t extent : extents) {
+    AxisList& dimension = dimensions.emplace_back();
+    int64_t held = 1;
+    while (held < extent && next < axes.size()) {
+      held *= forest.extent(axes[next]);
+      dimension.push_back(axes[next++]);
+    }
+    if (held != extent) return std::nullopt;
+  }
+  return next == axes.size() ? std::optional(dimensions) : std::nullopt;
+}
+
+}  // namespace
+
+GroupAxes::GroupAxes(const Graph& graph, const Candidate& candidate) : graph_(graph), candidate_(candidate) {
+  for (NodeId id : candidate.nodes)
+    for (ValueId output : graph.node(id).outputs) makers_.emplace(output, id);
+}
+
+Result<GroupAxes> GroupAxes::of(const Graph& graph, const Candidate& candidate) {
+  GroupAxes axes(graph, candidate);
+  if (std::optional<Refusal> refusal = axes.classify()) return *refusal;
+  if (std::optional<Refusal> refusal = axes.link()) return *refusal;
+  axes.join_reads();
+  return axes;
+}
+
+const Node* GroupAxes::maker(ValueId value) const {
+  const auto found = makers_.find(value);
+  return found == makers_.end() ? nullptr : &graph_.node(found->second);
+}
+
+std::optional<Refusal> GroupAxes::classify() {
+  for (NodeId id : candidate_.nodes) {
+    const Node& node = graph_.node(id);
+    const Category category = info(node.op).category;
+    const bool combined =
+        category == Category::reduce || category == Category::linear ||
+        std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_combined(v); });
+    if (std::optional<Refusal> refusal = obstacle(graph_, node, combined)) return refusal;
+    if (combined) combined_.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return std::nullopt;
+}
+
+Coordinates GroupAxes::fresh(const Shape& shape) {
+  Coordinates axes;
+  for (int64_t extent : shape) axes.push_back(forest_.fresh(extent));
+  return axes;
+}
+
+std::optional<Refusal> GroupAxes::link() {
+  for (ValueId output : candidate_.outputs)
+    dimensions_.emplace(output, fresh(graph_.value(output).type.shape));
+  for (NodeId id : candidate_.nodes)
+    if (is_combined(graph_.node(id).outputs[0]))
+      if (std::optional<Refusal> refusal = link(id)) return refusal;
+  if (const std::string repeated = repeated_axis(); !repeated.empty())
+    return Refusal{RefusalReason::unsupported_layout, repeated + ": two of its axes are one"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> GroupAxes::link(NodeId id) {
+  const Node& node = graph_.node(id);
+  const IndexMaps maps = index_maps(graph_, node);
+  const auto mixes = [&](size_t operand) {
+    return Refusal{RefusalReason::unsupported_layout,
+                   fmt::format("{}: it mixes the axes of %{}", named(graph_, node),
+                               graph_.value(node.inputs[operand]).name)};
+  };
+  const Coordinates result = dimensions_.try_emplace(node.outputs[0], fresh(maps.result)).first->second;
+  const Coordinates taps = taps_.emplace(id, fresh(maps.taps)).first->second;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId value = node.inputs[i];
+    const IndexMap& map = maps.operands[i];
+    const Shape& shape = graph_.value(value).type.shape;
+    Coordinates view = result;
+    if (map.view != maps.result) {
+      view = fresh(map.view);
+      if (!forest_.unify(flattened(result), flattened(view))) return mixes(i);
+    }
+    const std::optional<Coordinates> at = operand_axes(map, shape, view, taps);
+    if (!at) return mixes(i);
+    if (!is_combined(value)) {
+      reads_[{id, i}] = *at;
+      continue;
+    }
+    const Coordinates& axes = dimensions_.try_emplace(value, fresh(shape)).first->second;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (!forest_.unify(axes[d], (*at)[d])) return mixes(i);
+  }
+  return std::nullopt;
+}
+
+std::string GroupAxes::repeated_axis() const {
+  for (NodeId id : candidate_.nodes) {
+    const Node& node = graph_.node(id);
+    const auto known = dimensions_.find(node.outputs[0]);
+    if (known == dimensions_.end()) continue;
+    AxisList all = flattened(dimensions(node.outputs[0]));
+    if (taps_.contains(id)) {
+      const AxisList over = combined_over(id);
+      all.insert(all.end(), over.begin(), over.end());
+    }
+    if (has_repeated(all)) return named(graph_, node);
+  }
+  return {};
+}
+
+std::optional<Coordinates> GroupAxes::read_through(const Node& node, size_t operand,
+                                                   const Coordinates& at) const {
+  const IndexMaps maps = index_maps(graph_, node);
+  const IndexMap& map = maps.operands[operand];
+  std::optional<Coordinates> view = at;
+  if (map.view != maps.result) view = dealt_out(forest_, flattened(at), map.view);
+  if (!view) return std::nullopt;
+  return operand_axes(map, graph_.value(node.inputs[operand]).type.shape, *view, {});
+}
+
+bool GroupAxes::is_term(ValueId value) const {
+  const Node* node = maker(value);
+  return node != nullptr && info(node->op).category == Category::elementwise && node->op != Op::Cast &&
+         graph_.value(value).type.dtype == DType::f32;
+}
+
+// Of the Values in memory that are read where the plain Value is.
+void GroupAxes::add_places(const Place& read, std::vector<Place>& places) const {
+  const Node* node = maker(read.value);
+  if (node == nullptr) {
+    if (std::find(places.begin(), places.end(), read) == places.end()) places.push_back(read);
+    return;
+  }
+  for (size_t i = 0; i < node->inputs.size(); ++i)
+    if (const std::optional<Coordinates> at = read_through(*node, i, read.at))
+      add_places({node->inputs[i], *at}, places);
+}
+
+std::unordered_set<int> GroupAxes::given_axes() const {
+  std::unordered_set<int> given;
+  for (ValueId output : candidate_.outputs)
+    for (int axis : flattened(dimensions(output))) given.insert(axis);
+  return given;
+}
+
+std::vector<int64_t> GroupAxes::extents_of(const AxisList& axes) const {
+  std::vector<int64_t> extents;
+  for (int axis : axes) extents.push_back(forest_.extent(axis));
+  return extents;
+}
+
+// A row that is read for its statistics and again to be normalized is read once in a kernel that has one axis
+// for both. Not where an axis of a result would become one that is summed up: the columns of a product are
+// computed block by block, though the data that it begins with are added to them.
+bool GroupAxes::join(const Place& a, const Place& b) {
+  const std::unordered_set<int> given = given_axes();
+  for (size_t d = 0; d < a.at.size(); ++d) {
+    if (extents_of(a.at[d]) != extents_of(b.at[d])) return false;
+    for (size_t i = 0; i < a.at[d].size(); ++i)
+      if (given.contains(a.at[d][i]) != given.contains(b.at[d][i])) return false;
+  }
+  const AxisForest before = forest_;
+  for (size_t d = 0; d < a.at.size(); ++d) forest_.unify(a.at[d], b.at[d]);
+  if (repeated_axis().empty()) return true;
+  forest_ = before;
+  return false;
+}
+
+void GroupAxes::join_reads() {
+  for (bool joined = true; joined;) {
+    joined = false;
+    std::vector<Place> places;
+    for (const auto& [place, at] : reads_)
+      add_places({graph_.node(place.first).inputs[place.second], forest_.expanded(at)}, places);
+    for (ValueId output : candidate_.outputs)
+      if (!is_combined(output)) add_places({output, dimensions(output)}, places);
+    for (size_t i = 0; i < places.size() && !joined; ++i)
+      for (size_t j = 0; j < i && !joined; ++j)
+        joined = places[i].value == places[j].value && join(places[j], places[i]);
+  }
+}
+
+}  // namespace korch::groups

@@ -1,0 +1,119 @@
+#include "korch/groups/links.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+namespace korch::groups {
+namespace {
+
+Part part_of(const Graph& graph, const Node& node) {
+  const DType type = graph.value(node.outputs[0]).type.dtype;
+  const Category category = info(node.op).category;
+  if (category == Category::layout || (category == Category::elementwise && node.op != Op::Cast))
+    return Part::free;
+  if (type != DType::f32 || node.inputs.empty() || graph.value(node.inputs[0]).type.dtype != DType::f32)
+    return Part::obstacle;
+  if (node.op == Op::MatMul) return Part::linear;
+  return category == Category::reduce ? Part::reduction : Part::obstacle;
+}
+
+}  // namespace
+
+LinkedGraph::LinkedGraph(const Graph& graph)
+    : graph_(graph),
+      loops_(graph),
+      places_(graph.node_count(), 0),
+      parts_(graph.node_count(), Part::obstacle),
+      makers_(graph.value_count(), kNoId),
+      readers_(graph.value_count()),
+      outputs_(graph.value_count(), false) {
+  std::vector<NodeId> open;
+  std::unordered_set<NodeId> needed;
+  const auto need = [&](ValueId value) {
+    if (graph.constant(value) != nullptr || makers_[value] != kNoId) return;
+    for (NodeId producer : graph.value(value).producers) {
+      if (graph.node(producer).dead) continue;
+      for (ValueId output : graph.node(producer).outputs)
+        if (makers_[output] == kNoId) makers_[output] = producer;
+      if (needed.insert(producer).second) open.push_back(producer);
+      return;
+    }
+  };
+  for (ValueId output : graph.outputs()) {
+    outputs_[output] = true;
+    need(output);
+  }
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    for (ValueId input : graph.node(id).inputs) need(input);
+  }
+  for (NodeId id : graph.topological_order()) {
+    if (!needed.contains(id)) continue;
+    places_[id] = nodes_.size();
+    nodes_.push_back(id);
+    parts_[id] = part_of(graph, graph.node(id));
+    for (ValueId input : graph.node(id).inputs)
+      if (readers_[input].empty() || readers_[input].back() != id) readers_[input].push_back(id);
+  }
+}
+
+std::vector<NodeId> LinkedGraph::reached(const std::vector<NodeId>& nodes, bool forward, size_t limit,
+                                         size_t most) const {
+  std::set<NodeId> seen(nodes.begin(), nodes.end());
+  std::vector<NodeId> open = nodes;
+  const auto visit = [&](NodeId next) {
+    if (next == kNoId || (forward ? places_[next] > limit : places_[next] < limit)) return;
+    if (seen.insert(next).second) open.push_back(next);
+  };
+  while (!open.empty() && seen.size() <= most) {
+    const Node& node = graph_.node(open.back());
+    open.pop_back();
+    if (forward)
+      for (ValueId output : node.outputs)
+        for (NodeId reader : readers_[output]) visit(reader);
+    else
+      for (ValueId input : node.inputs) visit(makers_[input]);
+  }
+  return {seen.begin(), seen.end()};
+}
+
+std::vector<NodeId> LinkedGraph::closure(const std::vector<NodeId>& nodes, int most) const {
+  // Where so many nodes follow from the first ones before the last ones, or lead to those, the ends are far
+  // apart in a wide network, and it is not looked at what is between them.
+  constexpr size_t kWidest = 2000;
+  const auto by_place = [&](NodeId a, NodeId b) { return places_[a] < places_[b]; };
+  const auto [first, last] = std::minmax_element(nodes.begin(), nodes.end(), by_place);
+  const std::vector<NodeId> after = reached(nodes, true, places_[*last], kWidest);
+  const std::vector<NodeId> before = reached(nodes, false, places_[*first], kWidest);
+  if (after.size() > kWidest || before.size() > kWidest) return {};
+  std::vector<NodeId> result;
+  std::set_intersection(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(result));
+  if (static_cast<int>(result.size()) > most) return {};
+  std::sort(result.begin(), result.end(), by_place);
+  return result;
+}
+
+std::vector<Link> LinkedGraph::links_to(NodeId id, int most) const {
+  std::vector<Link> links;
+  const Node& node = graph_.node(id);
+  for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
+    std::set<NodeId> seen;
+    std::vector<NodeId> level = {makers_[node.inputs[operand]]};
+    for (int depth = 0; depth <= most && !level.empty(); ++depth) {
+      std::vector<NodeId> next;
+      for (NodeId maker : level) {
+        if (maker == kNoId || !seen.insert(maker).second) continue;
+        if (parts_[maker] == Part::linear || parts_[maker] == Part::reduction)
+          links.push_back({maker, id, operand});
+        if (parts_[maker] != Part::free) continue;
+        for (ValueId input : graph_.node(maker).inputs) next.push_back(makers_[input]);
+      }
+      level = std::move(next);
+    }
+  }
+  return links;
+}
+
+}  // namespace korch::groups

@@ -1,0 +1,59 @@
+// The primitives of a graph as workloads see them, each Value made by its first producer: products and
+// reductions, and what leads from one to the other.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "korch/ir/loops.h"
+
+namespace korch::groups {
+
+enum class Part {
+  linear,     // a product of float32
+  reduction,  // a sum or another reduction of float32
+  free,       // elementwise and layout primitives
+  obstacle    // all others
+};
+
+// By a Value of which every element is needed: between the two, free primitives alone.
+struct Link {
+  NodeId from, to;
+  size_t operand;  // of `to`
+};
+
+class LinkedGraph {
+ public:
+  explicit LinkedGraph(const Graph& graph);
+
+  const Graph& graph() const { return graph_; }
+  Part part(NodeId id) const { return parts_[id]; }
+  int loop(NodeId id) const { return loops_.of_node(id); }
+  // kNoId: an input or constant.
+  NodeId maker(ValueId value) const { return makers_[value]; }
+  const std::vector<NodeId>& readers(ValueId value) const { return readers_[value]; }
+  // Constants are not among them; producers before readers.
+  const std::vector<NodeId>& nodes() const { return nodes_; }
+  bool is_output(ValueId value) const { return outputs_[value]; }
+
+  // With all primitives on paths between them, in topological order; empty if these are more than `most`.
+  std::vector<NodeId> closure(const std::vector<NodeId>& nodes, int most) const;
+  // From products and reductions to this one, over at most `most` free primitives each.
+  std::vector<Link> links_to(NodeId id, int most) const;
+
+ private:
+  // Marks what follows from the nodes, or leads to them, up to the last one or down to the first.
+  std::vector<NodeId> reached(const std::vector<NodeId>& nodes, bool forward, size_t limit,
+                              size_t most) const;
+
+  const Graph& graph_;
+  const Loops loops_;
+  std::vector<NodeId> nodes_;
+  std::vector<size_t> places_;  // in `nodes_`
+  std::vector<Part> parts_;
+  std::vector<NodeId> makers_;
+  std::vector<std::vector<NodeId>> readers_;
+  std::vector<bool> outputs_;
+};
+
+}  // namespace korch::groups

@@ -1,0 +1,162 @@
+#include "korch/groups/workloads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "korch/fission/fission.h"
+#include "korch/ir/text.h"
+#include "korch/rewrite/alternatives.h"
+#include "term_values.h"
+
+namespace korch::groups {
+namespace {
+
+Device device() {
+  return with_nominal_speeds(cpu_device(Isa::x86_64_v4, 2));
+}
+
+Workloads found_in(const std::string& text, const WorkloadOptions& options = {}) {
+  return find_workloads(parse_graph(text), device(), options);
+}
+
+// Of each workload, what saves most first.
+std::vector<std::string> operators_of(const std::string& text) {
+  const Graph graph = parse_graph(text);
+  std::vector<std::string> result;
+  for (const Workload& workload : find_workloads(graph, device()).groups)
+    result.push_back(operators_text(graph, workload.candidate.nodes));
+  return result;
+}
+
+bool is_among(const std::string& operators, const std::vector<std::string>& all) {
+  return std::find(all.begin(), all.end(), operators) != all.end();
+}
+
+// What stands where `scores` does makes %t of the scores %s.
+std::string attention(const std::string& scores, const std::string& inputs = "") {
+  return R"(graph {
+  input %q : f32[12x512x64] "q"
+  input %k : f32[12x512x64] "k"
+  input %v : f32[12x512x64] "v"
+)" + inputs +
+         R"(  %scale = Constant() {value=[0.125]} : f32[]
+  %kt = Transpose(%k) {perm=[0,2,1]}
+  %s0 = MatMul(%q, %kt)
+  %s = Mul(%s0, %scale)
+)" + scores +
+         R"(  %m = ReduceMax(%t) {axes=[2]}
+  %d = Sub(%t, %m)
+  %e = Exp(%d)
+  %l = ReduceSum(%e) {axes=[2]}
+  %p = Div(%e, %l)
+  %y = MatMul(%p, %v)
+  %yt = Transpose(%y) {perm=[1,0,2]}
+  %z = Reshape(%yt) {shape=[512,768]}
+  output %z "z"
+})";
+}
+
+TEST(Workloads, AttentionWithWhateverIsDoneToTheScores) {
+  const std::string head = "MatMul+Mul", tail = "+ReduceMax+Sub+Exp+ReduceSum+Div+MatMul";
+  EXPECT_TRUE(is_among(head + "+Mul" + tail, operators_of(attention("  %t = Mul(%s, %scale)\n"))));
+  EXPECT_TRUE(is_among(head + "+Tanh+Mul" + tail,
+                       operators_of(attention("  %th = Tanh(%s)\n  %t = Mul(%th, %scale)\n"))));
+  EXPECT_TRUE(
+      is_among(head + "+Add" + tail,
+               operators_of(attention("  %t = Add(%s, %b)\n", "  input %b : f32[12x512x512] \"b\"\n"))));
+  EXPECT_TRUE(
+      is_among(head + "+Where" + tail,
+               operators_of(attention(
+                   "  %t = Where(%b, %s, %low)\n",
+                   "  input %b : bool[512x512] \"b\"\n  %low = Constant() {value=[-10000]} : f32[]\n"))));
+}
+
+TEST(Workloads, VariantsHaveWhatStandsAround) {
+  const std::vector<std::string> all = operators_of(attention("  %t = Relu(%s)\n"));
+  const std::string core = "MatMul+Mul+Relu+ReduceMax+Sub+Exp+ReduceSum+Div+MatMul";
+  EXPECT_TRUE(is_among(core, all));
+  EXPECT_TRUE(is_among("Transpose+" + core, all));
+  EXPECT_TRUE(is_among(core + "+Transpose+Reshape", all));
+  EXPECT_TRUE(is_among("Transpose+" + core + "+Transpose+Reshape", all));
+  EXPECT_NE(all[0].find(core), std::string::npos) << all[0];  // it saves more than its softmax
+  EXPECT_TRUE(is_among("ReduceMax+Sub+Exp+ReduceSum+Div+MatMul", all));
+}
+
+// Layout primitives are coordinates of leaves, so what stands around changes no structure.
+TEST(Workloads, VariantsShareAStructure) {
+  std::set<std::string> structures;
+  const Workloads found = found_in(attention("  %t = Relu(%s)\n"));
+  for (const Workload& workload : found.groups) structures.insert(structure_text(workload.group.terms));
+  EXPECT_GE(found.groups.size(), 6u);
+  EXPECT_EQ(structures.size(), 2u);  // attention, and softmax with a product
+}
+
+constexpr const char* kGatedMlp = R"(graph {
+  input %x : f32[256x512] "x"
+  input %g : f32[512x512] "g"
+  input %u : f32[512x512] "u"
+  input %d : f32[512x512] "d"
+  %xg = MatMul(%x, %g)
+  %xu = MatMul(%x, %u)
+  %act = Sigmoid(%xg)
+  %h = Mul(%act, %xu)
+  %y = MatMul(%h, %d)
+  output %y "y"
+})";
+
+TEST(Workloads, GrowToThreeProducts) {
+  WorkloadOptions options;
+  options.least_gain = 0.001;
+  const Workloads found = found_in(kGatedMlp, options);
+  ASSERT_FALSE(found.groups.empty());
+  EXPECT_EQ(found.groups[0].candidate.nodes.size(), 5u);
+  EXPECT_EQ(found.groups[0].group.terms.leaves.size(), 4u);
+  options.most_linear = 2;
+  EXPECT_GT(found_in(kGatedMlp, options).dropped.at("linear"), 0);
+  options.most_primitives = 2;
+  EXPECT_GT(found_in(kGatedMlp, options).dropped.at("size"), 0);
+}
+
+TEST(Workloads, SmallSavingsAreLeftOut) {
+  WorkloadOptions options;
+  options.least_gain = 0.9;
+  const Workloads found = found_in(kGatedMlp, options);
+  EXPECT_TRUE(found.groups.empty());
+  EXPECT_GT(found.dropped.at("gain"), 0);
+}
+
+// The scores are an output of the network, so they are stored anyway.
+TEST(Workloads, WhatIsNeededElsewhereIsNoWorkload) {
+  std::string text = attention("  %t = Relu(%s)\n");
+  text.insert(text.find("  output"), "  output %t \"t\"\n");
+  for (const std::string& operators : operators_of(text))
+    EXPECT_EQ(operators.find("ReduceMax+Sub"), 0u) << operators;
+  EXPECT_GT(found_in(text).dropped.at("needed_outside"), 0);
+}
+
+TEST(Workloads, AreCandidatesWithTerms) {
+  std::string text = attention("  %t = Relu(%s)\n");
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"512", "8"}, {"768", "48"}, {"64]", "4]"}})
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;) text.replace(at, from.size(), to);
+  const Graph graph = parse_graph(text);
+  WorkloadOptions options;
+  options.least_gain = 0;
+  const Workloads found = find_workloads(graph, device(), options);
+  EXPECT_GE(found.groups.size(), 6u);
+  for (const Workload& workload : found.groups)
+    expect_equal_values(graph, workload.candidate, workload.group, 3);
+}
+
+TEST(Workloads, WithAlternativesTheFirstProducersCount) {
+  const std::string text = attention("  %t = Add(%s, %b)\n", "  input %b : f32[12x512x512] \"b\"\n");
+  const Rewritten rewritten = add_alternatives(parse_graph(text), {});
+  const size_t plain = find_workloads(rewritten.base, device()).groups.size();
+  EXPECT_GT(rewritten.graph.live_node_count(), rewritten.base.live_node_count());
+  EXPECT_EQ(find_workloads(rewritten.graph, device()).groups.size(), plain);
+}
+
+}  // namespace
+}  // namespace korch::groups
