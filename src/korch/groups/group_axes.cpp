@@ -185,6 +185,12 @@ std::optional<Coordinates> GroupAxes::read_through(const Node& node, size_t oper
   return operand_axes(map, graph_.value(node.inputs[operand]).type.shape, *view, {});
 }
 
+bool keeps_axes(const Graph& graph, const Node& node) {
+  const IndexMap map = index_maps(graph, node).operands[0];
+  return node.inputs.size() == 1 &&
+         operand_axes(map, graph.value(node.inputs[0]).type.shape, Coordinates(map.view.size()), {});
+}
+
 bool GroupAxes::is_term(ValueId value) const {
   const Node* node = maker(value);
   return node != nullptr && info(node->op).category == Category::elementwise && node->op != Op::Cast &&

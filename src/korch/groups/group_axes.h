@@ -74,4 +74,8 @@ class GroupAxes {
   std::map<std::pair<NodeId, size_t>, Coordinates> reads_;
 };
 
+// Whether a layout primitive reads its operand at coordinates of axes, as Slice does not. Reshape does,
+// though it may mix axes.
+bool keeps_axes(const Graph& graph, const Node& node);
+
 }  // namespace korch::groups

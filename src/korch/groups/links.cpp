@@ -4,14 +4,16 @@
 #include <set>
 #include <unordered_set>
 
+#include "korch/groups/group_axes.h"
+
 namespace korch::groups {
 namespace {
 
 Part part_of(const Graph& graph, const Node& node) {
   const DType type = graph.value(node.outputs[0]).type.dtype;
   const Category category = info(node.op).category;
-  if (category == Category::layout || (category == Category::elementwise && node.op != Op::Cast))
-    return Part::free;
+  if (category == Category::elementwise && node.op != Op::Cast) return Part::free;
+  if (category == Category::layout) return keeps_axes(graph, node) ? Part::free : Part::mixing;
   if (type != DType::f32 || node.inputs.empty() || graph.value(node.inputs[0]).type.dtype != DType::f32)
     return Part::obstacle;
   if (node.op == Op::MatMul) return Part::linear;

@@ -12,7 +12,8 @@ namespace korch::groups {
 enum class Part {
   linear,     // a product of float32
   reduction,  // a sum or another reduction of float32
-  free,       // elementwise and layout primitives
+  free,       // elementwise primitives, and layout primitives that keep axes
+  mixing,     // layout primitives that read elsewhere: of what a group reads, never of what it sums up
   obstacle    // all others
 };
 
@@ -38,7 +39,7 @@ class LinkedGraph {
 
   // With all primitives on paths between them, in topological order; empty if these are more than `most`.
   std::vector<NodeId> closure(const std::vector<NodeId>& nodes, int most) const;
-  // From products and reductions to this one, over at most `most` free primitives each.
+  // From products and reductions to this one, over at most `most` free primitives each; shorter ones first.
   std::vector<Link> links_to(NodeId id, int most) const;
 
  private:

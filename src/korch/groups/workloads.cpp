@@ -70,17 +70,21 @@ class Finder {
     for (NodeId id : linked_.nodes()) {
       if (!is_core(id)) continue;
       for (const Link& link : linked_.links_to(id, options_.most_primitives)) {
-        all_links_.push_back(link);
-        if (linked_.part(link.from) == Part::linear || linked_.part(link.to) == Part::linear)
+        const bool product = linked_.part(link.from) == Part::linear || linked_.part(link.to) == Part::linear;
+        result_.links += product ? 1 : 0;
+        // What is too large or has an obstacle is so with more around it, too.
+        if (const std::optional<Dropped> rule = too_much(linked_.closure({link.from, link.to}, kMostNodes))) {
+          if (product) ++result_.dropped[name(*rule)];
+          continue;
+        }
+        if (product) {
+          links_at_[link.from].push_back(links_.size());
+          links_at_[link.to].push_back(links_.size());
           links_.push_back(link);
+        }
+        if (linked_.part(link.from) == Part::reduction) reductions_to_[id].push_back(link.from);
       }
     }
-    for (size_t i = 0; i < links_.size(); ++i) {
-      links_at_[links_[i].from].push_back(i);
-      links_at_[links_[i].to].push_back(i);
-    }
-    for (size_t i = 0; i < all_links_.size(); ++i) links_to_[all_links_[i].to].push_back(i);
-    result_.links = static_cast<int>(links_.size());
   }
 
   bool is_read_outside(ValueId value, const NodeSet& set) const {
@@ -112,13 +116,18 @@ class Finder {
     return sinks;
   }
 
-  std::optional<Dropped> broken(const NodeSet& set) const {
-    if (set.empty()) return Dropped::size;
+  // Broken by all larger sets as well.
+  std::optional<Dropped> too_much(const NodeSet& set) const {
+    if (set.empty() || size_of(set) > options_.most_primitives) return Dropped::size;
     for (NodeId id : set)
-      if (linked_.part(id) == Part::obstacle || linked_.loop(id) != linked_.loop(set[0]))
+      if (linked_.part(id) == Part::obstacle || linked_.part(id) == Part::mixing ||
+          linked_.loop(id) != linked_.loop(set[0]))
         return Dropped::obstacle;
-    if (size_of(set) > options_.most_primitives) return Dropped::size;
-    if (linear_in(set) > options_.most_linear) return Dropped::linear;
+    return linear_in(set) > options_.most_linear ? std::optional(Dropped::linear) : std::nullopt;
+  }
+
+  std::optional<Dropped> broken(const NodeSet& set) const {
+    if (const std::optional<Dropped> rule = too_much(set)) return rule;
     const std::vector<NodeId> sinks = sinks_in(set);
     if (sinks.size() != 1) return Dropped::sinks;
     if (is_needed_outside(set, sinks[0])) return Dropped::needed_outside;
@@ -142,12 +151,10 @@ class Finder {
   // With all reductions of a softmax, say, that the set has half of.
   NodeSet with_whole_normalizations(NodeSet set) const {
     for (size_t i = 0; i < set.size(); ++i) {
-      const auto found = links_to_.find(set[i]);
-      if (found == links_to_.end()) continue;
-      for (size_t l : found->second) {
-        const NodeId from = all_links_[l].from;
-        if (linked_.part(from) != Part::reduction || contains(set, from)) continue;
-        NodeSet larger = with_reduction(set, from);
+      const auto found = reductions_to_.find(set[i]);
+      if (found == reductions_to_.end()) continue;
+      for (NodeId from : found->second) {
+        NodeSet larger = contains(set, from) ? NodeSet{} : with_reduction(set, from);
         if (larger.empty()) continue;
         set = std::move(larger);
         i = static_cast<size_t>(-1);  // from the beginning
@@ -173,17 +180,21 @@ class Finder {
     valid_.push_back({set, key, saved_by(set), fused_us(set)});
   }
 
-  // Whether the set saves more than each that is a part of it, by what is worth a kernel of its own.
+  // Whether the set is worth a kernel, and so is what it has more than each set that is a part of it: for the
+  // time that this adds, and, since each further product makes the search longer, for half as much of all.
   bool gains(const ValidSet& set) const {
-    const double least_us = options_.least_gain * set.fused_us;
-    if (set.saved_us < least_us) return false;
+    if (set.saved_us < options_.least_gain * set.fused_us) return false;
+    const auto is_better = [&](const ValidSet& part) {
+      const double more_us = set.saved_us - part.saved_us;
+      return more_us >= options_.least_gain * (set.fused_us - part.fused_us) &&
+             more_us >= options_.least_gain / 2 * set.fused_us;
+    };
     for (NodeId id : set.key) {
       const auto parts = valid_by_first_.find(id);
       if (parts == valid_by_first_.end()) continue;
       for (size_t i : parts->second) {
         const ValidSet& part = valid_[i];
-        if (part.key.size() < set.key.size() && part.saved_us >= options_.least_gain * part.fused_us &&
-            set.saved_us - part.saved_us < least_us &&
+        if (part.key.size() < set.key.size() && !is_better(part) &&
             std::includes(set.key.begin(), set.key.end(), part.key.begin(), part.key.end()))
           return false;
       }
@@ -233,8 +244,8 @@ class Finder {
   // Whether the primitive makes an element of one element of one Value, and of constants.
   bool is_of_one_value(NodeId id) const {
     const Node& node = graph_.node(id);
-    return linked_.part(id) == Part::free && graph_.value(node.outputs[0]).type.dtype == DType::f32 &&
-           varying_operands(node).size() == 1;
+    return (linked_.part(id) == Part::free || linked_.part(id) == Part::mixing) &&
+           graph_.value(node.outputs[0]).type.dtype == DType::f32 && varying_operands(node).size() == 1;
   }
   std::vector<ValueId> varying_operands(const Node& node) const {
     std::vector<ValueId> varying;
@@ -330,8 +341,9 @@ class Finder {
   const LinkedGraph linked_;
   const Device& device_;
   const WorkloadOptions& options_;
-  std::vector<Link> links_, all_links_;  // with a product at one end; between reductions too
-  std::map<NodeId, std::vector<size_t>> links_at_, links_to_;
+  std::vector<Link> links_;  // with a product at one end, of which a group may hold both
+  std::map<NodeId, std::vector<size_t>> links_at_;
+  std::map<NodeId, std::vector<NodeId>> reductions_to_;
   std::set<NodeSet> seen_;
   std::vector<ValidSet> valid_;
   std::map<NodeId, std::vector<size_t>> valid_by_first_;  // by the least of their nodes
