@@ -85,6 +85,23 @@ TEST(GroupTerms, DimensionsAreSplit) {
   EXPECT_EQ(group.leaves[1].at, (Coordinates{{3}, {1, 4}}));  // w: columns are heads and their features
 }
 
+// Three heads share keys: these depend on which of the two groups a head is in.
+TEST(GroupTerms, HeadsThatShareKeys) {
+  const GroupTerms group = terms_in(R"(graph {
+  input %q : f32[6x5x4] "q"
+  input %k : f32[2x7x4] "k"
+  %k1 = Reshape(%k) {shape=[2,1,7,4]}
+  %k3 = Expand(%k1) {shape=[2,3,7,4]}
+  %kh = Reshape(%k3) {shape=[6,7,4]}
+  %s = MatMul(%q, %kh) {transpose_b=true}
+  output %s "s"
+})");
+  ASSERT_EQ(group.leaves.size(), 2u);
+  EXPECT_EQ(group.leaves[0].at[0].size(), 2u);
+  EXPECT_EQ(group.leaves[1].at[0].size(), 1u);
+  EXPECT_EQ(group.leaves[1].at[0][0], group.leaves[0].at[0][0]);
+}
+
 TEST(GroupTerms, RowsAreReadOnce) {
   const GroupTerms group = terms_in(R"(graph {
   input %x : f32[5x6] "x"

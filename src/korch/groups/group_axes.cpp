@@ -89,6 +89,7 @@ Result<GroupAxes> GroupAxes::of(const Graph& graph, const Candidate& candidate) 
   GroupAxes axes(graph, candidate);
   if (std::optional<Refusal> refusal = axes.classify()) return *refusal;
   if (std::optional<Refusal> refusal = axes.link()) return *refusal;
+  for (const Place& read : axes.plain_reads()) axes.split_for_broadcasts(read);
   axes.join_reads();
   return axes;
 }
@@ -239,14 +240,48 @@ bool GroupAxes::join(const Place& a, const Place& b) {
   return false;
 }
 
+std::vector<Place> GroupAxes::plain_reads() const {
+  std::vector<Place> reads;
+  for (const auto& [place, at] : reads_)
+    reads.push_back({graph_.node(place.first).inputs[place.second], forest_.expanded(at)});
+  for (ValueId output : candidate_.outputs)
+    if (!is_combined(output)) reads.push_back({output, dimensions(output)});
+  return reads;
+}
+
+bool GroupAxes::is_broadcast(ValueId value) const {
+  for (const Node* node = maker(value);
+       node != nullptr && info(node->op).category == Category::layout && node->inputs.size() == 1;
+       node = maker(node->inputs[0]))
+    if (graph_.value(node->inputs[0]).type.elements() < graph_.value(node->outputs[0]).type.elements() &&
+        keeps_axes(graph_, *node))
+      return true;
+  return false;
+}
+
+void GroupAxes::split_for_broadcasts(const Place& read) {
+  const Node* node = maker(read.value);
+  if (node == nullptr) return;
+  const Coordinates at = forest_.expanded(read.at);
+  for (size_t i = 0; i < node->inputs.size(); ++i) {
+    std::optional<Coordinates> below = read_through(*node, i, at);
+    if (!below && keeps_axes(graph_, *node) && is_broadcast(node->inputs[i])) {
+      const AxisForest before = forest_;
+      const Coordinates view = fresh(index_maps(graph_, *node).operands[i].view);
+      if (forest_.unify(flattened(at), flattened(view)))
+        below = read_through(*node, i, forest_.expanded(at));
+      else
+        forest_ = before;
+    }
+    if (below) split_for_broadcasts({node->inputs[i], *below});
+  }
+}
+
 void GroupAxes::join_reads() {
   for (bool joined = true; joined;) {
     joined = false;
     std::vector<Place> places;
-    for (const auto& [place, at] : reads_)
-      add_places({graph_.node(place.first).inputs[place.second], forest_.expanded(at)}, places);
-    for (ValueId output : candidate_.outputs)
-      if (!is_combined(output)) add_places({output, dimensions(output)}, places);
+    for (const Place& read : plain_reads()) add_places(read, places);
     for (size_t i = 0; i < places.size() && !joined; ++i)
       for (size_t j = 0; j < i && !joined; ++j)
         joined = places[i].value == places[j].value && join(places[j], places[i]);

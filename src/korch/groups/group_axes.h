@@ -56,6 +56,11 @@ class GroupAxes {
   std::optional<Refusal> link(NodeId node);
   // Empty if each element of what the primitives make is at coordinates of its own.
   std::string repeated_axis() const;
+  // Where a Reshape of a broadcast Value joins axes that the Value has and such that it has not (the heads
+  // that share keys): splits what it is read by.
+  void split_for_broadcasts(const Place& read);
+  bool is_broadcast(ValueId value) const;
+  std::vector<Place> plain_reads() const;
   // Makes the axes of several reads of one Value one, where nothing speaks against it.
   void join_reads();
   void add_places(const Place& read, std::vector<Place>& places) const;
