@@ -67,7 +67,7 @@ Terms two_score_terms() {
 Terms linear_attention() {
   G g(kAttentionAxes);
   const int q = g.leaf("b m d"), k = g.leaf("b n d"), v = g.leaf("b n e");
-  const auto phi = [&](int x) { return g.add(g.call(Op::Elu, {x}), g.num(1)); };
+  const auto phi = [&](int x) { return g.add(g.terms.call(Op::Elu, {x}, {.alpha = 1}), g.num(1)); };
   const int scores = g.dot("d", phi(q), phi(k));
   g.terms.results = {g.div(g.dot("n", scores, v), g.sum("n", scores))};
   return g.terms;

@@ -153,12 +153,14 @@ TEST_F(BlockLaws, IntegersDivideAndOverflow) {
   equal(t.call(Op::Abs, {add(i, j)}), t.call(Op::Abs, {add(i, j)}));
 }
 
-TEST_F(BlockLaws, AGuardAgainstInfinityIsNoneAmongFiniteNumbers) {
-  const int guard = t.call(Op::Where, {t.call(Op::Equal, {of_b, num(-kInf)}), num(0), of_b});
-  equal(guard, of_b, {.finite = true});
-  unequal(guard, of_b);
-  const int zero = t.call(Op::Where, {t.call(Op::Equal, {of_b, num(0)}), num(1), of_b});
-  unequal(zero, of_b, {.finite = true});
+TEST_F(BlockLaws, SumsOverAxesThatTheirTermsAreFreeOf) {
+  equal(sum(A, of_b), mul(num(5), of_b));
+  equal(sum(A | B, x), sum(B, sum(A, x)));
+  equal(sum(A | B, of_b), mul(num(5), sum(B, of_b)));
+  equal(sum(A, add(x, num(3))), add(sum(A, x), num(15)));
+  t.axes[0].extent = 0;  // not known
+  equal(sum(A, of_b), mul(sum(A, num(1)), of_b));
+  unequal(sum(A, of_b), mul(num(5), of_b));
 }
 
 TEST_F(BlockLaws, SoftmaxByAnyOtherShift) {

@@ -117,8 +117,24 @@ std::vector<ClassId> EGraph::add(const Terms& terms, const std::vector<int>& wan
     ENode node = node_of(terms.terms[i], terms, classes);
     node.given = true;
     classes[i] = add(std::move(node));
+    keep_difference(terms.terms[i], terms, classes, classes[i]);
   }
   return classes;
+}
+
+void EGraph::keep_difference(const Term& term, const Terms& terms, const std::vector<ClassId>& classes,
+                             ClassId id) {
+  if (term.kind != TermKind::call || term.op != Op::Sub) return;
+  const Term& extremum = terms.terms[term.args[1]];
+  if (extremum.kind != TermKind::fold || extremum.args[0] != term.args[0]) return;
+  if (extremum.combine != ScalarFn::max && extremum.combine != ScalarFn::min) return;
+  if (!is_float(term.type)) return;
+  const ClassId kept = add({.kind = ENode::Kind::call,
+                            .type = term.type,
+                            .op = Op::Sub,
+                            .parts = {{classes[term.args[0]], 1}, {classes[term.args[1]], 1}},
+                            .given = true});
+  unite(id, kept);
 }
 
 ENode EGraph::node_of(const Term& term, const Terms& terms, const std::vector<ClassId>& classes) {

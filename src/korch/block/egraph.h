@@ -5,6 +5,9 @@
 //   associativity, negation, division, and numbers need no laws: they are the normal form of a node.
 // - A class knows the axes on which its value depends: those common to all its nodes, since equal values
 //   depend on equal axes. Laws about folds ask for them.
+// - x - max_a(x) keeps a node of its own as a call of Sub, which no law takes apart: exponentials of it are
+// at
+//   most 1, those of equal forms may round otherwise.
 //
 // Its numbers are real numbers: arithmetic on constants that would round stays undone. x/x is 1 as in a
 // field. What infinities and NaN do is no business of its own (docs/design/block.md).
@@ -46,6 +49,9 @@ struct ENode {
   std::vector<Part> parts = {};  // operands; of sums and products each once, in the order of classes
   // Stands in a term that was added, other than those that laws made.
   bool given = false;
+
+  // x - r, where r is the maximum or minimum of x over some axes.
+  bool is_kept_difference() const { return kind == Kind::call && op == Op::Sub && is_float(type); }
 };
 
 // The same node but for `given`.
@@ -56,7 +62,8 @@ std::optional<double> exact_product(double a, double b);
 
 class EGraph {
  public:
-  explicit EGraph(std::vector<Leaf> leaves) : leaves_(std::move(leaves)) {}
+  EGraph(std::vector<Axis> axes, std::vector<Leaf> leaves)
+      : all_axes_(std::move(axes)), leaves_(std::move(leaves)) {}
 
   // The class of each of the terms that the wanted ones read, and theirs; -1 for the others.
   std::vector<ClassId> add(const Terms& terms, const std::vector<int>& wanted);
@@ -74,10 +81,12 @@ class EGraph {
   // A node that was found equal to another one stays in no class.
   bool is_live(int node) const { return live_[node]; }
   int node_slots() const { return static_cast<int>(nodes_.size()); }
+  int class_slots() const { return static_cast<int>(parent_.size()); }
 
   AxisSet axes(ClassId id) const { return classes_[find(id)].axes; }
   AxisSet axes(const ENode& node) const;
   std::optional<double> number(ClassId id) const { return classes_[find(id)].number; }
+  int64_t extent(int axis) const { return all_axes_[axis].extent; }
   const std::vector<Leaf>& leaves() const { return leaves_; }
 
   int live_nodes() const;
@@ -102,6 +111,7 @@ class EGraph {
     bool operator()(const ENode& a, const ENode& b) const { return equal_nodes(a, b); }
   };
 
+  void keep_difference(const Term& term, const Terms& terms, const std::vector<ClassId>& classes, ClassId id);
   ENode node_of(const Term& term, const Terms& terms, const std::vector<ClassId>& classes);
   // The node in its normal form; or the class that it turns out to be.
   std::optional<ClassId> normalize(ENode& node);
@@ -114,6 +124,7 @@ class EGraph {
   bool renormalize_all();
   void learn_axes();
 
+  std::vector<Axis> all_axes_;
   std::vector<Leaf> leaves_;
   std::vector<ENode> nodes_;
   std::vector<ClassId> owner_;

@@ -16,7 +16,7 @@ constexpr size_t kMostDistributed = 4;
 
 class Laws {
  public:
-  Laws(EGraph& graph, bool finite) : graph_(graph), finite_(finite) {}
+  explicit Laws(EGraph& graph) : graph_(graph) {}
 
   // Adds what the laws say of a node to its class.
   void apply(int index) {
@@ -142,15 +142,6 @@ class Laws {
     if (node_.op == Op::Where && graph_.same(node_.parts[1].of, node_.parts[2].of)) is(node_.parts[1].of);
     if ((node_.op == Op::Max || node_.op == Op::Min) && graph_.same(node_.parts[0].of, node_.parts[1].of))
       is(node_.parts[0].of);
-    if (!finite_ || node_.op != Op::Where) return;
-    for (const ENode& test : nodes(node_.parts[0].of, Kind::call)) {
-      if (test.op != Op::Equal) continue;
-      for (size_t i = 0; i < 2; ++i) {
-        const std::optional<double> value = graph_.number(test.parts[i].of);
-        if (value && std::isinf(*value) && graph_.same(test.parts[1 - i].of, node_.parts[2].of))
-          is(node_.parts[2].of);
-      }
-    }
   }
 
   void apply_to_fold() {
@@ -176,9 +167,11 @@ class Laws {
     const AxisSet free = node_.over & ~graph_.axes(arg());
     if (free == 0) return;
     std::vector<Part> factors;
-    for (int axis = 0; axis < kMostAxes; ++axis)
-      if ((free & axis_set(axis)) != 0) factors.push_back({fold(axis_set(axis), number(1)), 1});
-    if (factors.size() == 1 && graph_.number(arg()) == 1.0) return;
+    for (int axis = 0; axis < kMostAxes; ++axis) {
+      if ((free & axis_set(axis)) == 0) continue;
+      const auto extent = static_cast<double>(graph_.extent(axis));
+      factors.push_back({extent > 0 ? number(extent) : fold(axis_set(axis), number(1)), 1});
+    }
     factors.push_back({fold(node_.over & ~free, arg()), 1});
     is(product(std::move(factors)));
   }
@@ -195,9 +188,10 @@ class Laws {
     std::vector<Part> outside, inside;
     for (const Part& part : inner.parts)
       ((graph_.axes(part.of) & node_.over) == 0 ? outside : inside).push_back(part);
-    if (!outside.empty() && !inside.empty()) {
-      outside.push_back({fold(node_.over, product(inside)), 1});
-      is(product(outside));
+    if (!outside.empty()) {
+      if (inside.empty()) return;
+      outside.push_back({fold(node_.over, product(std::move(inside))), 1});
+      return is(product(std::move(outside)));
     }
     for (int axis = 0; axis < kMostAxes; ++axis) {
       const AxisSet one = axis_set(axis);
@@ -272,7 +266,6 @@ class Laws {
   }
 
   EGraph& graph_;
-  const bool finite_;
   ENode node_;
   ClassId self_ = 0;
 };
@@ -282,7 +275,7 @@ class Laws {
 Saturation saturate(EGraph& graph, const SaturationLimits& limits) {
   Saturation result;
   graph.rebuild();
-  Laws laws(graph, limits.finite);
+  Laws laws(graph);
   const auto may_go_on = [&] {
     return graph.node_slots() < limits.nodes && !limits.deadline.is_over() && !graph.contradiction();
   };

@@ -7,7 +7,7 @@
 //   sum_a(sum_b(x))      = sum_{a,b}(x)
 //   max_a(x + c)         = max_a(x) + c where a is not free in c; max_a(k x) = k max_a(x), min for k < 0
 //   max_a(max_b(x))      = max_{a,b}(x); max_a(x) = x where a is not free in x
-//   Where(x == -inf, y, x) = x, of finite numbers, if asked for
+//   sum_a(1)             = the extent of a, if it is known
 //
 // sum_a(x y) = sum_a(x) y where y depends on a, which Mirage's abstract expressions cannot tell from the
 // above, is no law.
@@ -22,8 +22,6 @@ struct SaturationLimits {
   int nodes = 20000;
   int sweeps = 40;  // applications of all laws to all nodes
   Deadline deadline = {};
-  // The values of accumulators are finite: a guard against -inf is none.
-  bool finite = false;
 };
 
 struct Saturation {

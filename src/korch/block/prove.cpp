@@ -23,7 +23,7 @@ int copy_term(const Terms& from, int term, Terms& to) {
 
 Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits) {
-  EGraph graph(terms.leaves);
+  EGraph graph(terms.axes, terms.leaves);
   std::vector<int> wanted;
   for (const auto& [a, b] : pairs) wanted.insert(wanted.end(), {a, b});
   const std::vector<ClassId> classes = graph.add(terms, wanted);
@@ -33,6 +33,21 @@ Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
     return graph.same(classes[pair.first], classes[pair.second]);
   });
   return proof;
+}
+
+Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits) {
+  if (graph.leaves != group.leaves || graph.axes != group.axes ||
+      graph.results.size() != group.results.size())
+    return {};
+  Meaning meaning = meaning_of(graph);
+  std::vector<std::pair<int, int>> pairs;
+  for (size_t i = 0; i < group.results.size(); ++i)
+    pairs.push_back({meaning.terms.results[i], copy_term(group, group.results[i], meaning.terms)});
+  const Proof of_results = prove(meaning.terms, pairs, limits);
+  if (!of_results.proven || meaning.equations.empty()) return of_results;
+  // Of the first blocks as of all: what a sum over the whole axis is by its extent counts for nothing.
+  for (int loop : graph.loops) meaning.of_accumulators.axes[loop].extent = 0;
+  return prove(meaning.of_accumulators, meaning.equations, limits);
 }
 
 }  // namespace korch::block

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "korch/block/block_graph.h"
 #include "korch/block/laws.h"
 
 namespace korch::block {
@@ -19,5 +20,9 @@ struct Proof {
 // An e-graph that does not saturate may still prove.
 Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits = {});
+
+// Whether the block graph, of the group's leaves, computes the group's results: its meaning, with the
+// equations of its rescalings.
+Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits = {});
 
 }  // namespace korch::block
