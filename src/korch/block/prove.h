@@ -1,0 +1,28 @@
+// Whether terms are equal for all values of their leaves, by the laws of laws.h.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "korch/block/block_graph.h"
+#include "korch/block/laws.h"
+
+namespace korch::block {
+
+// A term of `from`, with all that it reads, in `to`, which has the same axes and leaves. Its number there.
+int copy_term(const Terms& from, int term, Terms& to);
+
+struct Proof {
+  bool proven = false;  // all pairs; else nothing is known
+  Saturation saturation;
+};
+
+// An e-graph that does not saturate may still prove.
+Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
+            const SaturationLimits& limits = {});
+
+// Whether the block graph, of the group's leaves, computes the group's results: its meaning, with the
+// equations of its rescalings.
+Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits = {});
+
+}  // namespace korch::block
