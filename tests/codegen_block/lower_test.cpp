@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "korch/codegen/block/reference.h"
 #include "korch/kernel/interpret.h"
@@ -85,6 +87,27 @@ TEST(Lower, Attention) {
   for (int64_t rows : {1, 3, 7})
     for (int64_t block : {8, 16, 19}) check(kAttention, {.rows = rows, .block = block});
 }
+
+// Those that the search finds, at other extents.
+class LowerFound : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LowerFound, ComputesWhatItMeans) {
+  std::ostringstream text;
+  text << std::ifstream(std::string(KORCH_SOURCE_DIR) + "/tests/block/structures/" + GetParam() + ".kt").rdbuf();
+  block::BlockGraph graph = block::parse_block_graph(text.str());
+  for (size_t i = 0; i < graph.axes.size(); ++i) graph.axes[i].extent = 3 + static_cast<int64_t>(i);
+  for (int loop : graph.loops) graph.axes[static_cast<size_t>(loop)].extent = 19;
+  for (int64_t rows : {1, 3, 7})
+    for (int64_t block : {8, 16, 19}) check(print(graph), {.rows = rows, .block = block});
+}
+
+INSTANTIATE_TEST_SUITE_P(Structures, LowerFound,
+                         ::testing::Values("attention", "attention_bias", "attention_scaled",
+                                           "attention_soft_cap", "attention_two_terms", "attention_where",
+                                           "gated_mlp", "layer_norm_matmul", "linear_attention",
+                                           "log_sum_exp", "lora", "ntrans", "qk_norm_gqa",
+                                           "rms_norm_matmul", "rms_swiglu"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace korch::blocks

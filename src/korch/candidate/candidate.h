@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "korch/base/hash.h"
+#include "korch/block/placed_graph.h"
 #include "korch/ir/graph.h"
 
 namespace korch {
@@ -16,6 +18,8 @@ struct Candidate {
   std::vector<ValueId> inputs;     // read from outside, not constant, in order of first use
   std::vector<ValueId> constants;  // constant Values read, in order of first use
   std::vector<ValueId> outputs;    // made available to others, in order of production
+  // How one kernel could compute it block by block; most candidates have none.
+  std::vector<std::shared_ptr<const block::PlacedGraph>> structures = {};
 };
 
 // Equal for candidates that one kernel serves: same operators, attributes, types and wiring, same values of

@@ -29,6 +29,8 @@ const std::vector<FamilyWords>& family_words() {
       {"matmul", "products of matrices; tiles of results stay in registers", kTileNumbers},
       {"attention", "both products of an attention and the softmax between, by blocks of keys and queries",
        "keys and queries of a block; rows and vectors of a tile of scores; the same of results"},
+      {"blocks", "several products and reductions, block by block, by a structure that a search found",
+       "number of the structure; rows of a slice; values of the loop's axis in a block"},
       {"staged", "a product or convolution on a GPU, in tiles of thread blocks that share what they read",
        "rows and columns of a block's tile; terms that it multiplies at a time; then options"},
       {"linear_generic", "a product or convolution that no faster family takes, as plain loops", ""},

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "korch/codegen/block/block_family.h"
 #include "korch/codegen/cpu/cpu_kernel.h"
 #include "korch/codegen/cuda/staged_windows.h"
 #include "korch/codegen/kernel_spec.h"
@@ -59,6 +60,7 @@ const std::vector<Family>& families() {
       {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul, Family::Kind::generated, reschedule_matmul},
       {{"attention"}, list_attention, build_attention, Family::Kind::generated, reschedule_attention},
+      {{"blocks"}, list_blocks, build_blocks, Family::Kind::generated, reschedule_blocks},
       {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
       {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},
   };

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "korch/block/placed_graph.h"
+
 namespace korch::groups {
 
-// Axes, most significant first; of an extent of 1: none.
-using AxisList = std::vector<int>;
+using block::AxisList;
 
 class AxisForest {
  public:

@@ -22,11 +22,7 @@ namespace korch::groups {
 // Of a Value, per dimension.
 using Coordinates = std::vector<AxisList>;
 
-struct Place {
-  ValueId value = kNoId;
-  Coordinates at;
-  bool operator==(const Place&) const = default;
-};
+using block::Place;
 
 class GroupAxes {
  public:

@@ -32,4 +32,8 @@ class Arguments {
 // Each leaf and each result is an argument of its own, with its axes in order, row by row.
 std::unique_ptr<Arguments> plain_arguments(const block::BlockGraph& graph);
 
+// Leaves are computed from the candidate's inputs and constants where they are read.
+std::unique_ptr<Arguments> candidate_arguments(const Graph& graph, const Candidate& candidate,
+                                               const block::PlacedGraph& placed, const Device& target);
+
 }  // namespace korch::blocks

@@ -588,7 +588,7 @@ Result<tile::ScheduledGraph> BlockLowering::lower() {
 }
 
 // The roles that the steps have with blocks of the schedule.
-Result<Roles> roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
+Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
   bool in_blocks = false;
   for (int axis : graph.loops)
     in_blocks = in_blocks || graph.axes[static_cast<size_t>(axis)].extent > schedule.block;
@@ -599,16 +599,12 @@ Result<Roles> roles_with(const BlockGraph& graph, const BlockSchedule& schedule)
 
 Result<tile::ScheduledGraph> lower(const BlockGraph& graph, const BlockSchedule& schedule,
                                    const Device& target, Arguments& arguments) {
-  Result<Roles> roles = roles_with(graph, schedule);
-  if (!roles.ok()) return roles.refusal();
-  return BlockLowering(graph, schedule, target, arguments, std::move(roles).value()).lower();
+  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule)).lower();
 }
 
-Result<BlockSchedule> choose_schedule(const BlockGraph& graph, const Device& target, int64_t most_rows,
-                                      double tiles_in_l2) {
-  const Result<Roles> roles = roles_of(graph, true);
-  if (!roles.ok()) return roles.refusal();
-  const Roles& r = roles.value();
+BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, int64_t most_rows,
+                              double tiles_in_l2) {
+  const Roles r = roles_of(graph, true);
   const auto extent = [&](int axis) { return axis < 0 ? 1 : graph.axes[static_cast<size_t>(axis)].extent; };
   int64_t slices = 1;
   for (int axis : axes_in(graph.grid)) slices *= extent(axis);

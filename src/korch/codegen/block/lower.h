@@ -18,7 +18,7 @@ Result<tile::ScheduledGraph> lower(const block::BlockGraph& graph, const BlockSc
 // blocks of the loop's axis whose tiles take this share of L2.
 constexpr int64_t kMostRows = 28;
 constexpr double kTilesInL2 = 0.125;
-Result<BlockSchedule> choose_schedule(const block::BlockGraph& graph, const Device& target,
-                                      int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
+BlockSchedule choose_schedule(const block::BlockGraph& graph, const Device& target,
+                              int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
 
 }  // namespace korch::blocks

@@ -18,7 +18,7 @@ class RoleFinder {
  public:
   RoleFinder(const BlockGraph& graph, bool in_blocks) : graph_(graph), in_blocks_(in_blocks) {}
 
-  Result<Roles> find() {
+  Roles find() {
     const size_t count = graph_.steps.size();
     r_.used.assign(count, false);
     r_.held.assign(count, false);
@@ -156,7 +156,7 @@ class RoleFinder {
 
 }  // namespace
 
-Result<Roles> roles_of(const BlockGraph& graph, bool in_blocks) {
+Roles roles_of(const BlockGraph& graph, bool in_blocks) {
   return RoleFinder(graph, in_blocks).find();
 }
 

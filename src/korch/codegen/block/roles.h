@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "korch/base/result.h"
 #include "korch/block/block_graph.h"
 
 namespace korch::blocks {
@@ -37,7 +36,7 @@ struct Roles {
 };
 
 // `blocks`: of its loop's axis; if there is one, accumulators are not rescaled.
-Result<Roles> roles_of(const BlockGraph& graph, bool in_blocks);
+Roles roles_of(const BlockGraph& graph, bool in_blocks);
 
 // The steps that computing `step` takes, itself the last: not through those that are held, unless they are in
 // `through`; folds are not passed.

@@ -1,0 +1,69 @@
+#include "korch/codegen/block/block_family.h"
+
+#include <algorithm>
+
+#include "korch/codegen/block/lower.h"
+#include "korch/codegen/block/roles.h"
+#include "korch/codegen/linear/workload.h"
+
+namespace korch {
+namespace {
+
+// Each step once for every element; a product counts as its multiply-adds.
+double flops_of(const block::BlockGraph& graph) {
+  double flops = 0;
+  for (const block::Step& step : graph.steps) {
+    if (step.kind != block::Step::Kind::call && step.kind != block::Step::Kind::fold) continue;
+    double elements = 1;
+    for (int axis : blocks::axes_in(step.axes | step.over))
+      elements *= static_cast<double>(graph.axes[static_cast<size_t>(axis)].extent);
+    flops += elements;
+  }
+  return flops;
+}
+
+}  // namespace
+
+void list_blocks(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
+                 std::vector<Implementation>& found, std::vector<Refusal>&) {
+  for (size_t i = 0; i < candidate.structures.size(); ++i) {
+    const block::BlockGraph& structure = candidate.structures[i]->graph;
+    BlockSchedule schedule = blocks::choose_schedule(structure, target);
+    schedule.structure = static_cast<int>(i);
+    Implementation implementation;
+    implementation.family = "blocks";
+    implementation.input_layouts.resize(candidate.inputs.size());
+    implementation.output_layouts.resize(candidate.outputs.size());
+    implementation.schedule = schedule;
+    implementation.flops = flops_of(structure);
+    implementation.bytes = linear::touched_bytes(graph, candidate);
+    found.push_back(std::move(implementation));
+  }
+}
+
+void reschedule_blocks(const Graph&, const Candidate& candidate, const Implementation& implementation,
+                       const Device& target, std::vector<Schedule>& found) {
+  const auto known = std::get<BlockSchedule>(implementation.schedule);
+  const block::BlockGraph& structure = candidate.structures[static_cast<size_t>(known.structure)]->graph;
+  std::vector<BlockSchedule> listed = {known};
+  for (const auto& [rows, tiles] : {std::pair{blocks::kMostRows / 2, blocks::kTilesInL2},
+                                    {blocks::kMostRows * 2, blocks::kTilesInL2},
+                                    {blocks::kMostRows, blocks::kTilesInL2 / 2},
+                                    {blocks::kMostRows, blocks::kTilesInL2 * 2}}) {
+    BlockSchedule other = blocks::choose_schedule(structure, target, rows, tiles);
+    other.structure = known.structure;
+    if (std::ranges::find(listed, other) != listed.end()) continue;
+    listed.push_back(other);
+    found.push_back(other);
+  }
+}
+
+Result<tile::ScheduledGraph> build_blocks(const Graph& graph, const Candidate& candidate,
+                                          const Implementation& implementation, const Device& target) {
+  const auto schedule = std::get<BlockSchedule>(implementation.schedule);
+  const block::PlacedGraph& placed = *candidate.structures.at(static_cast<size_t>(schedule.structure));
+  const auto arguments = blocks::candidate_arguments(graph, candidate, placed, target);
+  return blocks::lower(placed.graph, schedule, target, *arguments);
+}
+
+}  // namespace korch
