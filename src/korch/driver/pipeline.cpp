@@ -168,6 +168,7 @@ class Compilation {
           return find_candidates(rewritten, *bank, setting);
         },
         [&](const Candidates& c) { return describe(graph, c.all); });
+    clock_.timed("structures", [&] { add_structures(rewritten, setting, structures_, candidates); });
     const auto columns_text = [&](const Columns& c) { return describe(graph, c); };
     Columns columns = stage(
         "columns",
@@ -323,6 +324,7 @@ class Compilation {
   Device device_;
   CostModel cost_model_;
   std::unique_ptr<Database> database_;
+  structures::StructureBook structures_;
   std::optional<Strikes> strikes_;
   Bfloat16Choice bfloat16_;
   CompileResult result_;

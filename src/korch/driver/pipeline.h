@@ -17,7 +17,7 @@ struct CompileResult {
   Plan plan;                       // without steps when stopped early
   int compiled = 0, measured = 0;  // kernels, not counting what the database held
   std::map<std::string, double> stage_seconds;
-  std::optional<FleetReport> fleet;  // who measured, where other machines were asked to
+  std::optional<FleetReport> fleet;   // who measured, where other machines were asked to
   std::vector<std::string> warnings;  // of the database and of healing; the compilation went on
 };
 

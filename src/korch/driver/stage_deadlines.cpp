@@ -9,6 +9,7 @@ namespace {
 // and the check are left at least, and the check at most; by how much a check that has begun may be late.
 constexpr double kBehindGrowing = 0.6, kPackaging = 0.1, kLeastBehindSearch = 0.2, kMostCheck = 0.5;
 constexpr double kLate = 0.1, kLate_s = 2;
+constexpr double kStructures = 0.1;  // the search for block graphs
 
 }  // namespace
 
@@ -25,6 +26,11 @@ void StageDeadlines::reserve_for_check(double seconds) {
 Deadline StageDeadlines::growing() const {
   if (budget_s_ == 0) return Deadline(StageLimits().growing_s);
   return whole_.earlier_by(std::max(kBehindGrowing * budget_s_, behind_search_s_));
+}
+
+Deadline StageDeadlines::structures() const {
+  if (budget_s_ == 0) return Deadline(StageLimits().structures_s);
+  return Deadline(std::min(growing().left_s(), kStructures * budget_s_));
 }
 
 Deadline StageDeadlines::search() const {

@@ -10,9 +10,10 @@ namespace korch {
 // A plan on bounds then does not depend on the clock. A plan on measured costs does, since the solver has
 // seconds to find what is still to be measured (docs/design/solve.md).
 struct StageLimits {
-  double growing_s = 600;  // each of alternatives, candidates, columns
-  double search_s = 3600;  // measuring and solving
-  double check_s = 3600;   // comparing the executable with the network
+  double growing_s = 600;    // each of alternatives, candidates, columns
+  double structures_s = 60;  // searching for block graphs
+  double search_s = 3600;    // measuring and solving
+  double check_s = 3600;     // comparing the executable with the network
 };
 
 class StageDeadlines {
@@ -27,6 +28,7 @@ class StageDeadlines {
   // they are asked for.
   const Deadline& whole() const { return whole_; }
   Deadline growing() const;
+  Deadline structures() const;  // of a budget a tenth
   Deadline search() const;
   // A compilation that has begun to check may take a little longer than its budget.
   Deadline check() const;

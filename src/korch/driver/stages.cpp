@@ -221,6 +221,20 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
   return result;
 }
 
+void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
+                    Candidates& candidates) {
+  // Where nothing is measured, bounds would choose: those of kernels that hold much are low.
+  const bool searches = setting.options.strategy == Strategy::optimal && setting.options.alternatives &&
+                        setting.options.measure != Measure::none && !setting.device.is_gpu() &&
+                        !is_large(rewritten.base);
+  if (!searches) return;
+  structures::StructuredCandidates found = structures::structured_candidates(
+      rewritten.base, setting.device, {.deadline = setting.deadlines.structures()}, book);
+  for (Candidate& candidate : found.candidates) candidates.all.push_back(std::move(candidate));
+  for (const auto& [rule, count] : found.counts) candidates.pruned[rule] += count;
+  for (std::string& limit : found.limits) candidates.limits.push_back(std::move(limit));
+}
+
 Columns make_columns(const Rewritten& rewritten, std::vector<Candidate> candidates, size_t first_optional,
                      const Setting& setting) {
   return build_columns(rewritten.graph, std::move(candidates), setting.device,

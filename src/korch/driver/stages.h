@@ -21,6 +21,7 @@
 #include "korch/rewrite/alternatives.h"
 #include "korch/search/plan_builder.h"
 #include "korch/search/plan_chooser.h"
+#include "korch/structures/structured_candidates.h"
 
 namespace korch {
 
@@ -60,6 +61,11 @@ Rewritten with_alternatives(const Graph& primitives, const Setting& setting);
 
 // `bank`: of kernels of `rewritten.graph`, here and below.
 Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const Setting& setting);
+
+// Adds candidates that a search over block graphs has kernels for, with what it left out. `book` knows what
+// was found before.
+void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
+                    Candidates& candidates);
 
 Columns make_columns(const Rewritten& rewritten, std::vector<Candidate> candidates, size_t first_optional,
                      const Setting& setting);

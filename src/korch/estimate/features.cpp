@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "korch/base/ceil_div.h"
+#include "korch/codegen/block/lower.h"
 #include "korch/codegen/linear/workload.h"
 #include "korch/codegen/loop/cost.h"
 #include "korch/estimate/feature_row.h"
@@ -286,6 +287,19 @@ Product product_of(const Graph& graph, const Candidate& candidate) {
   return product;
 }
 
+// Kernels of block graphs are told by their first product and the width of the last one, as those of
+// attention are, whose code they share.
+Product product_of(const std::vector<blocks::BlockProduct>& products) {
+  Product product;
+  if (products.empty()) return product;
+  product.rows = static_cast<double>(products.front().rows);
+  product.columns = static_cast<double>(products.front().columns);
+  product.terms = static_cast<double>(products.front().terms);
+  product.batches = static_cast<double>(products.front().matrices);
+  product.width = static_cast<double>(products.back().columns);
+  return product;
+}
+
 struct ScheduleNumbers {
   double rows = 0, vectors = 0, blocks = 0, algorithm = 0;
 };
@@ -372,6 +386,25 @@ FeatureRow reorder_row(const TensorType& type, const Layout& from, const Layout&
 
 }  // namespace
 
+namespace {
+
+// What stands between the products is as of attention, and counts as little.
+Features block_features(Work work, const Candidate& candidate, const BlockSchedule& schedule,
+                        const Surroundings& surroundings) {
+  const block::BlockGraph& graph = candidate.structures[static_cast<size_t>(schedule.structure)]->graph;
+  const auto products = blocks::products_of(graph, schedule, surroundings.device);
+  work.family = "attention";
+  ScheduleNumbers numbers;
+  if (!products.empty()) numbers = numbers_of(RowSchedule{products.front().tile});
+  numbers.blocks = static_cast<double>(schedule.rows);
+  numbers.algorithm = static_cast<double>(schedule.block);
+  Operators operators;
+  operators.nodes = 1;
+  return row_of(work, operators, product_of(products), numbers, surroundings).values;
+}
+
+}  // namespace
+
 Features kernel_features(const Graph& graph, const Candidate& candidate, const Implementation& implementation,
                          const Surroundings& surroundings) {
   Work work;
@@ -383,6 +416,8 @@ Features kernel_features(const Graph& graph, const Candidate& candidate, const I
   for (size_t i = 0; i < candidate.outputs.size(); ++i)
     work.outputs.push_back({graph.value(candidate.outputs[i]).type, implementation.output_layouts[i]});
   for (const ValueId value : candidate.constants) work.constants.push_back(graph.value(value).type);
+  if (const auto* schedule = std::get_if<BlockSchedule>(&implementation.schedule))
+    return block_features(std::move(work), candidate, *schedule, surroundings);
   const Operators operators = operators_of(graph, candidate);
   const bool is_linear = work.family != "loop" && work.family != "opaque";
   return row_of(work, operators, is_linear ? product_of(graph, candidate) : Product(),

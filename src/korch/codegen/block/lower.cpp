@@ -36,6 +36,11 @@ struct Packed {
   linear::PackedOperand operand;
 };
 
+TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target) {
+  const int64_t rows = p.rows < 0 ? 1 : slice.most(p.rows);
+  return linear::rank_tiles(rows, slice.most(p.columns), slice.most(p.terms), false, target).front();
+}
+
 class BlockLowering {
  public:
   BlockLowering(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target,
@@ -368,8 +373,7 @@ void BlockLowering::rescale(int step, const Zone& zone) {
 // --- products
 
 TileShape BlockLowering::tile_of(const RowProduct& p) const {
-  const int64_t rows = p.rows < 0 ? 1 : slice_.most(p.rows);
-  return linear::rank_tiles(rows, slice_.most(p.columns), slice_.most(p.terms), false, target_).front();
+  return blocks::tile_of(p, slice_, target_);
 }
 
 void BlockLowering::pack_right_operands() {
@@ -600,6 +604,25 @@ Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
 Result<tile::ScheduledGraph> lower(const BlockGraph& graph, const BlockSchedule& schedule,
                                    const Device& target, Arguments& arguments) {
   return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule)).lower();
+}
+
+std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedule& schedule,
+                                      const Device& target) {
+  const Roles roles = roles_with(graph, schedule);
+  const Slice slice(graph, roles, schedule);
+  std::vector<BlockProduct> products;
+  for (size_t i = 0; i < graph.steps.size(); ++i) {
+    if (!roles.products[i]) continue;
+    const RowProduct& p = *roles.products[i];
+    BlockProduct& product = products.emplace_back();
+    product.tile = tile_of(p, slice, target);
+    for (int axis : axes_in(graph.steps[i].axes | graph.steps[i].over))
+      (axis == p.rows      ? product.rows
+       : axis == p.columns ? product.columns
+       : axis == p.terms   ? product.terms
+                           : product.matrices) *= slice.extent(axis);
+  }
+  return products;
 }
 
 BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, int64_t most_rows,

@@ -21,4 +21,13 @@ constexpr double kTilesInL2 = 0.125;
 BlockSchedule choose_schedule(const block::BlockGraph& graph, const Device& target,
                               int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
 
+// Its products, in order, and their register tiles.
+struct BlockProduct {
+  int64_t rows = 1, columns = 1, terms = 1;
+  int64_t matrices = 1;  // one for each value of the other axes
+  TileShape tile;
+};
+std::vector<BlockProduct> products_of(const block::BlockGraph& graph, const BlockSchedule& schedule,
+                                      const Device& target);
+
 }  // namespace korch::blocks

@@ -1,0 +1,151 @@
+#include "korch/structures/check_structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "korch/block/prove.h"
+#include "korch/codegen/block/lower.h"
+#include "korch/codegen/block/reference.h"
+#include "korch/kernel/interpret.h"
+#include "korch/kernel/region.h"
+#include "korch/kernel/tile_equivalence.h"
+#include "korch/tensor/element.h"
+
+namespace korch::structures {
+namespace {
+
+constexpr double kScales[] = {1, 10, 100};
+constexpr double kMostError = 4;         // times the plainest kernel's
+constexpr double kRounding = 3e-7;       // of the results' size: what no kernel is blamed for
+constexpr int64_t kGrid = 2, kRows = 5;  // extents of axes of the grid, and rows of a slice at most
+
+// The same with other extents: axes of the grid are short, loops have two blocks and a part of one.
+struct Instance {
+  block::Terms terms;
+  block::BlockGraph graph;
+  BlockSchedule schedule;
+};
+Instance small_instance(const block::Terms& group, const block::BlockGraph& graph, int64_t block,
+                        int64_t whole) {
+  Instance small{group, graph, {.structure = 0, .rows = kRows - 2, .block = block}};
+  for (size_t i = 0; i < graph.axes.size(); ++i) {
+    const auto axis = static_cast<int>(i);
+    int64_t& extent = small.graph.axes[i].extent;
+    if (std::ranges::count(graph.loops, axis) != 0)
+      extent = 2 * block + 3;
+    else if ((graph.grid & block::axis_set(axis)) != 0)
+      extent = i % 2 == 0 ? kGrid : kRows;
+    else
+      extent = whole + static_cast<int64_t>(i % 3);
+    small.terms.axes[i].extent = extent;
+  }
+  return small;
+}
+
+// The kernel of the first of some lengths of blocks that there is one for.
+Result<tile::ScheduledGraph> lowered(const block::Terms& group, const block::BlockGraph& graph, int64_t whole,
+                                     Instance& instance) {
+  const Device portable = cpu_device(Isa::portable, 1);
+  Refusal refusal{RefusalReason::no_kernel_family, "no block fits"};
+  for (int64_t block : {8, 16, 24, 32}) {
+    instance = small_instance(group, graph, block, whole);
+    const auto arguments = blocks::plain_arguments(instance.graph);
+    Result<tile::ScheduledGraph> kernel =
+        blocks::lower(instance.graph, instance.schedule, portable, *arguments);
+    if (kernel.ok()) return kernel;
+    refusal = kernel.refusal();
+  }
+  return refusal;
+}
+
+std::vector<HostTensor> random_inputs(const tile::TileGraph& kernel, double scale) {
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> normal;
+  std::vector<HostTensor> inputs;
+  for (const tile::Buffer& buffer : kernel.buffers) {
+    if (buffer.role != tile::BufferRole::input && buffer.role != tile::BufferRole::constant) continue;
+    HostTensor tensor(TensorType{buffer.type, {buffer.elements}});
+    with_element_type(buffer.type, [&](auto tag) {
+      using S = typename decltype(tag)::type;
+      for (int64_t i = 0; i < buffer.elements; ++i)
+        tensor.mutable_data<S>()[i] = is_float(buffer.type) ? convert_element<S>(normal(random) * scale)
+                                                            : convert_element<S>(random() % 4 != 0);
+    });
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+// Root mean square of the differences of all results; infinite where one is not finite and should be.
+double error_of(const std::vector<HostTensor>& is, const std::vector<HostTensor>& should) {
+  double sum = 0, count = 0;
+  for (size_t r = 0; r < is.size(); ++r)
+    for (int64_t i = 0; i < is[r].elements(); ++i) {
+      const double a = element_as_double(is[r], i), b = element_as_double(should[r], i);
+      if (!std::isfinite(b)) continue;
+      if (!std::isfinite(a)) return INFINITY;
+      sum += (a - b) * (a - b);
+      ++count;
+    }
+  return count > 0 ? std::sqrt(sum / count) : 0;
+}
+
+double size_of(const std::vector<HostTensor>& values) {
+  double sum = 0, count = 0;
+  for (const HostTensor& value : values)
+    for (int64_t i = 0; i < value.elements(); ++i)
+      if (const double x = element_as_double(value, i); std::isfinite(x)) sum += x * x, ++count;
+  return count > 0 ? std::sqrt(sum / count) : 0;
+}
+
+std::string check_errors(const Instance& instance, const tile::TileGraph& kernel, Checked& checked) {
+  const tile::TileGraph plain = blocks::reference_kernel(instance.terms);
+  for (double scale : kScales) {
+    const std::vector<HostTensor> inputs = random_inputs(kernel, scale);
+    const auto exact = tile::interpret(plain, inputs, tile::Arithmetic::float64);
+    const double own = error_of(tile::interpret(plain, inputs, tile::Arithmetic::native), exact);
+    if (!std::isfinite(own)) continue;  // the group overflows, too
+    const double error = error_of(tile::interpret(kernel, inputs, tile::Arithmetic::native), exact);
+    const double allowed = std::max(kMostError * own, kRounding * size_of(exact));
+    if (own > 0) checked.error = std::max(checked.error, error / own);
+    if (!(error <= allowed))
+      return fmt::format("inputs of scale {}: an error of {:.2g} in float32, the group's own is {:.2g}",
+                         scale, error, own);
+  }
+  return {};
+}
+
+std::string check(const block::Terms& group, const block::BlockGraph& graph, int tests, Checked& checked) {
+  if (const std::string fault = block::fault_in(graph); !fault.empty()) return "no block graph: " + fault;
+  if (graph.leaves != group.leaves) return "leaves of another group";
+  if (!block::prove(group, graph).proven) return "not equal by the laws";
+  Instance instance;
+  Result<tile::ScheduledGraph> kernel = lowered(group, graph, 3, instance);
+  if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
+  if (const std::string fault = tile::structural_fault(kernel.value()); !fault.empty())
+    return "no kernel: " + fault;
+  if (const std::string fault = tile::coverage_fault(kernel.value()); !fault.empty())
+    return "no kernel: " + fault;
+  ++checked.kernels;
+  checked.field = tile::compare_over_field(kernel.value(), blocks::reference_kernel(instance.terms),
+                                           {.count = tests, .seed = 1});
+  if (checked.field.says != FieldResult::Says::same) return "over a field: " + checked.field.why;
+  kernel = lowered(group, graph, 24, instance);
+  if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
+  ++checked.kernels;
+  return check_errors(instance, kernel.value(), checked);
+}
+
+}  // namespace
+
+Checked check_structure(const block::Terms& group, const block::BlockGraph& graph, int tests) {
+  Checked checked;
+  checked.why = check(group, graph, tests, checked);
+  checked.accepted = checked.why.empty();
+  return checked;
+}
+
+}  // namespace korch::structures

@@ -1,0 +1,88 @@
+#include "korch/structures/structured_candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "korch/codegen/block/lower.h"
+
+namespace korch::structures {
+namespace {
+
+// The first words of a reason, by which it is counted.
+std::string kind_of(const std::string& why) {
+  return why.substr(0, why.find(':'));
+}
+
+block::BlockGraph with_extents(block::BlockGraph graph, const block::Terms& group) {
+  for (size_t i = 0; i < graph.axes.size(); ++i) graph.axes[i].extent = group.axes[i].extent;
+  return graph;
+}
+
+}  // namespace
+
+const Searched& StructureBook::find(const block::Terms& group, const Options& options) {
+  std::string text = groups::structure_text(group);
+  const auto [place, is_new] = by_text_.try_emplace(text, searched_.size());
+  if (!is_new) return searched_[place->second];
+  Searched& searched = searched_.emplace_back();
+  searched.group = std::move(text);
+  block::SearchLimits limits = options.search;
+  limits.saturation.deadline = options.deadline;
+  for (block::BlockGraph& graph : block::structures(group, limits, searched.log)) {
+    if (static_cast<int>(searched.accepted.size()) == options.structures || options.deadline.is_over()) break;
+    Checked checked = check_structure(group, graph);
+    ++searched.checked;
+    if (checked.accepted) {
+      searched.accepted.push_back(std::move(graph));
+      searched.checks.push_back(std::move(checked));
+    } else {
+      ++searched.refused[kind_of(checked.why)];
+    }
+  }
+  return searched;
+}
+
+StructuredCandidates structured_candidates(const Graph& graph, const Device& device, const Options& options,
+                                           StructureBook& book) {
+  StructuredCandidates result;
+  groups::Workloads workloads = groups::find_workloads(graph, device, options.workloads);
+  for (const auto& [rule, count] : workloads.dropped) result.counts["workload " + rule] += count;
+  int late = 0;
+  for (groups::Workload& workload : workloads.groups) {
+    if (options.deadline.is_over()) {
+      ++late;
+      continue;
+    }
+    const block::Terms& terms = workload.group.terms;
+    const Searched& searched = book.find(terms, options);
+    for (size_t i = 0; i < searched.accepted.size(); ++i) {
+      const FieldResult& field = searched.checks[i].field;
+      const std::string bound = field.error_bound < 1 ? fmt::format("wrong with a probability of 2^-{:.0f}",
+                                                                    -std::log2(field.error_bound))
+                                                      : "no bound";
+      workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(block::PlacedGraph{
+          with_extents(searched.accepted[i], terms), workload.group.leaves, workload.group.results,
+          fmt::format(
+              "found by search; equal by laws, and in {} tests over a field ({}); error in float32 {:.2g} "
+              "times that of the primitives",
+              field.tests, bound, searched.checks[i].error)}));
+    }
+    if (workload.candidate.structures.empty())
+      ++result.counts["workload without structures"];
+    else
+      result.candidates.push_back(std::move(workload.candidate));
+  }
+  for (const Searched& searched : book.all()) {
+    for (const auto& [check, count] : searched.refused) result.counts["structure " + check] += count;
+    if (!searched.log.saturation.saturated) ++result.counts["structures: the e-graph did not saturate"];
+  }
+  if (late > 0)
+    result.limits.push_back(
+        fmt::format("structures: the time was over before {} groups were searched for kernels", late));
+  return result;
+}
+
+}  // namespace korch::structures
