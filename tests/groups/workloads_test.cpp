@@ -106,6 +106,70 @@ constexpr const char* kGatedMlp = R"(graph {
   output %y "y"
 })";
 
+// The products read the same rows; what one of them gives is no more stored for the other.
+TEST(Workloads, ProductsThatMeet) {
+  WorkloadOptions options;
+  options.least_gain = 0.001;
+  options.most_linear = 2;
+  const Workloads gated = found_in(kGatedMlp, options);
+  ASSERT_FALSE(gated.groups.empty());
+  EXPECT_EQ(gated.groups[0].candidate.nodes.size(), 4u);
+  options.most_linear = 3;
+  const Workloads lora = found_in(R"(graph {
+  input %x : f32[512x512] "x"
+  input %w : f32[512x512] "w"
+  input %a : f32[512x16] "a"
+  input %b : f32[16x512] "b"
+  %xw = MatMul(%x, %w)
+  %xa = MatMul(%x, %a)
+  %xab = MatMul(%xa, %b)
+  %y = Add(%xw, %xab)
+  output %y "y"
+})",
+                                  options);
+  ASSERT_FALSE(lora.groups.empty());
+  EXPECT_EQ(lora.groups[0].candidate.nodes.size(), 4u);
+  EXPECT_EQ(lora.groups[0].group.leaves.size(), 4u);
+}
+
+// What elementwise primitives make for several products and sums goes in with them.
+TEST(Workloads, LinearAttentionWithItsNormalizer) {
+  const Workloads found = found_in(R"(graph {
+  input %q : f32[12x4096x64] "q"
+  input %k : f32[12x4096x64] "k"
+  input %v : f32[12x4096x64] "v"
+  %fq = Exp(%q)
+  %fk = Exp(%k)
+  %kv = MatMul(%fk, %v) {transpose_a=true}
+  %ks = ReduceSum(%fk) {axes=[1]}
+  %n = MatMul(%fq, %ks) {transpose_b=true}
+  %u = MatMul(%fq, %kv)
+  %y = Div(%u, %n)
+  output %y "y"
+})");
+  ASSERT_FALSE(found.groups.empty());
+  EXPECT_EQ(found.groups[0].candidate.nodes.size(), 7u);
+  EXPECT_EQ(found.groups[0].group.leaves.size(), 3u);
+}
+
+TEST(Workloads, RowsThatAreNormalizedBeforeAProduct) {
+  const Workloads found = found_in(R"(graph {
+  input %x : f32[4096x256] "x"
+  input %w : f32[256x64] "w"
+  %n = Constant() {value=[0.00390625]} : f32[]
+  %sq = Mul(%x, %x)
+  %s = ReduceSum(%sq) {axes=[1]}
+  %mean = Mul(%s, %n)
+  %r = Sqrt(%mean)
+  %xn = Div(%x, %r)
+  %y = MatMul(%xn, %w)
+  output %y "y"
+})");
+  ASSERT_FALSE(found.groups.empty());
+  EXPECT_EQ(found.groups[0].candidate.nodes.size(), 6u);
+  EXPECT_EQ(found.groups[0].group.leaves.size(), 2u);
+}
+
 TEST(Workloads, GrowToThreeProducts) {
   WorkloadOptions options;
   options.least_gain = 0.001;

@@ -82,6 +82,8 @@ constexpr StageRow kStages[] = {
     {"fission", fissioned},
     {"alternatives", alternatives},
     {"candidates", candidates},
+    {"terms", terms_text},
+    {"workloads", workloads_text},
     {"columns", columns_text},
     {"tiles", tiles_text, true},
     {"lowered", lowered_text, true},

@@ -32,6 +32,11 @@ RunLine parse_run_line(const std::string& text);
 // Parses `input`, runs the stage and prints its result. Throws Error.
 std::string run_stage(const RunLine& line, const std::string& input);
 
+// All primitives as one group: what they compute, over named axes; or why that cannot be said.
+std::string terms_text(const Graph& graph, const RunLine& line);
+// What a search for block graphs would begin with.
+std::string workloads_text(const Graph& graph, const RunLine& line);
+
 // Every column, of candidates, views and changes of layout, for these primitives as they are.
 std::string columns_text(const Graph& graph, const RunLine& line);
 // The tile graphs that the family builds for all primitives as one kernel; `lowered`: after the passes.

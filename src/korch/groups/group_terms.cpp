@@ -256,4 +256,22 @@ std::string structure_text(const block::Terms& terms) {
   return text;
 }
 
+std::string print(const Graph& graph, const GroupTerms& group) {
+  std::string text = "axes";
+  for (const block::Axis& axis : group.terms.axes) text += fmt::format(" {}={}", axis.name, axis.extent);
+  text += "\n" + structure_text(group.terms);
+  const auto add = [&](const std::string& what, const Place& place) {
+    text += fmt::format("{} is %{} at ", what, graph.value(place.value).name);
+    for (const AxisList& axes : place.at) {
+      std::vector<std::string> names;
+      for (int axis : axes) names.push_back(group.terms.axes[static_cast<size_t>(axis)].name);
+      text += fmt::format("[{}]", fmt::join(names, ","));
+    }
+    text += "\n";
+  };
+  for (size_t i = 0; i < group.leaves.size(); ++i) add(fmt::format("leaf {}", i), group.leaves[i]);
+  for (size_t i = 0; i < group.results.size(); ++i) add(fmt::format("result {}", i), group.results[i]);
+  return text;
+}
+
 }  // namespace korch::groups

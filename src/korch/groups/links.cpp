@@ -9,6 +9,10 @@
 namespace korch::groups {
 namespace {
 
+// Where so many nodes follow from the first ones before the last ones, or lead to those, the ends are far
+// apart in a wide network, and it is not looked at what is between them.
+constexpr size_t kWidest = 1000;
+
 Part part_of(const Graph& graph, const Node& node) {
   const DType type = graph.value(node.outputs[0]).type.dtype;
   const Category category = info(node.op).category;
@@ -81,40 +85,73 @@ std::vector<NodeId> LinkedGraph::reached(const std::vector<NodeId>& nodes, bool 
   return {seen.begin(), seen.end()};
 }
 
+std::vector<NodeId> LinkedGraph::in_order(std::vector<NodeId> nodes) const {
+  std::sort(nodes.begin(), nodes.end(), [&](NodeId a, NodeId b) { return places_[a] < places_[b]; });
+  return nodes;
+}
+
 std::vector<NodeId> LinkedGraph::closure(const std::vector<NodeId>& nodes, int most) const {
-  // Where so many nodes follow from the first ones before the last ones, or lead to those, the ends are far
-  // apart in a wide network, and it is not looked at what is between them.
-  constexpr size_t kWidest = 2000;
-  const auto by_place = [&](NodeId a, NodeId b) { return places_[a] < places_[b]; };
-  const auto [first, last] = std::minmax_element(nodes.begin(), nodes.end(), by_place);
-  const std::vector<NodeId> after = reached(nodes, true, places_[*last], kWidest);
-  const std::vector<NodeId> before = reached(nodes, false, places_[*first], kWidest);
+  const std::vector<NodeId> ordered = in_order(nodes);
+  const NodeId first = ordered.front(), last = ordered.back();
+  const std::vector<NodeId> after = reached(nodes, true, places_[last], kWidest);
+  const std::vector<NodeId> before = reached(nodes, false, places_[first], kWidest);
   if (after.size() > kWidest || before.size() > kWidest) return {};
   std::vector<NodeId> result;
   std::set_intersection(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(result));
   if (static_cast<int>(result.size()) > most) return {};
-  std::sort(result.begin(), result.end(), by_place);
-  return result;
+  return in_order(std::move(result));
+}
+
+std::vector<NodeId> LinkedGraph::sources(ValueId operand, int most) const {
+  std::vector<NodeId> found, level = {makers_[operand]};
+  std::set<NodeId> seen;
+  for (int depth = 0; depth <= most && !level.empty(); ++depth) {
+    std::vector<NodeId> next;
+    for (NodeId maker : level) {
+      if (maker == kNoId || !seen.insert(maker).second) continue;
+      if (is_core(maker)) found.push_back(maker);
+      if (parts_[maker] != Part::free) continue;
+      for (ValueId input : graph_.node(maker).inputs) next.push_back(makers_[input]);
+    }
+    level = std::move(next);
+  }
+  return found;
+}
+
+bool LinkedGraph::leads_to(NodeId from, NodeId to) const {
+  const std::vector<NodeId> after = reached({from}, true, places_[to], kWidest);
+  return after.size() > kWidest || std::binary_search(after.begin(), after.end(), to);
+}
+
+std::vector<Link> LinkedGraph::meetings_at(NodeId id, int most) const {
+  std::vector<Link> links;
+  const std::vector<ValueId>& inputs = graph_.node(id).inputs;
+  const auto bytes_of = [&](NodeId node) { return graph_.value(graph_.node(node).outputs[0]).type.bytes(); };
+  const auto is_linear = [&](NodeId node) { return parts_[node] == Part::linear; };
+  if (inputs.size() < 2 || parts_[id] != Part::free) return links;
+  std::vector<std::vector<NodeId>> all;
+  for (ValueId input : inputs) all.push_back(sources(input, most));
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      for (NodeId a : all[j])
+        for (NodeId b : all[i]) {
+          if (a == b || !(is_linear(a) || is_linear(b)) || leads_to(a, b) || leads_to(b, a)) continue;
+          // The kernel of one of them reads what the other's stored.
+          const bool first = !is_linear(b) || (is_linear(a) && bytes_of(a) < bytes_of(b));
+          links.push_back({a, b, id, graph_.node(first ? a : b).outputs[0]});
+        }
+  return links;
 }
 
 std::vector<Link> LinkedGraph::links_to(NodeId id, int most) const {
+  if (!is_core(id)) return meetings_at(id, most);
   std::vector<Link> links;
-  const Node& node = graph_.node(id);
-  for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
-    std::set<NodeId> seen;
-    std::vector<NodeId> level = {makers_[node.inputs[operand]]};
-    for (int depth = 0; depth <= most && !level.empty(); ++depth) {
-      std::vector<NodeId> next;
-      for (NodeId maker : level) {
-        if (maker == kNoId || !seen.insert(maker).second) continue;
-        if (parts_[maker] == Part::linear || parts_[maker] == Part::reduction)
-          links.push_back({maker, id, operand});
-        if (parts_[maker] != Part::free) continue;
-        for (ValueId input : graph_.node(maker).inputs) next.push_back(makers_[input]);
-      }
-      level = std::move(next);
+  for (ValueId input : graph_.node(id).inputs)
+    for (NodeId from : sources(input, most)) {
+      const bool product = parts_[from] == Part::linear;
+      const ValueId stored = product ? graph_.node(from).outputs[0] : input;
+      links.push_back({from, id, kNoId, product || parts_[id] == Part::linear ? stored : kNoId});
     }
-  }
   return links;
 }
 
