@@ -42,6 +42,11 @@ std::optional<double> exact_power(double base, double power) {
   return result;
 }
 
+// From class to class, each a multiple of the next one.
+constexpr int kMostSteps = 64;
+// Of a rebuild. A handful is usual.
+constexpr int kMostPasses = 100;
+
 // Powers up to this one are products.
 constexpr double kMostPower = 8;
 
@@ -215,7 +220,18 @@ void EGraph::learn(ClassId id, const ENode& node) {
     owner.number = node.number;
   }
   const bool scales = node.kind == ENode::Kind::sum && node.number == 0 && node.parts.size() == 1;
-  if (scales && !owner.scaled && find(node.parts[0].of) != id) owner.scaled = node.parts[0];
+  if (scales && !owner.scaled && !is_scaled_by(node.parts[0].of, id)) owner.scaled = node.parts[0];
+}
+
+// Whether `of` is `id`, or a multiple of it as far as `scaled` tells.
+bool EGraph::is_scaled_by(ClassId of, ClassId id) const {
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    of = find(of);
+    if (of == id) return true;
+    if (!classes_[of].scaled) return false;
+    of = classes_[of].scaled->of;
+  }
+  return true;  // in a circle of others
 }
 
 void EGraph::unite(ClassId a, ClassId b) {
@@ -232,7 +248,7 @@ void EGraph::unite(ClassId a, ClassId b) {
   if (kept.number && gone.number && *kept.number != *gone.number) contradiction_ = true;
   if (!kept.number) kept.number = gone.number;
   if (!kept.scaled) kept.scaled = gone.scaled;
-  if (kept.scaled && find(kept.scaled->of) == a) kept.scaled.reset();
+  if (kept.scaled && is_scaled_by(kept.scaled->of, a)) kept.scaled.reset();
 }
 
 std::optional<ClassId> EGraph::normalize(ENode& node) {
@@ -371,19 +387,19 @@ bool EGraph::renormalize_all() {
   return unions_ != before;
 }
 
-void EGraph::rebuild() {
-  while (renormalize_all()) {
-  }
-  for (Class& owner : classes_) {
-    owner.nodes.clear();
-    owner.scaled.reset();
-  }
-  for (int i = 0; i < node_slots(); ++i) {
-    if (!live_[i]) continue;
-    classes_[class_of(i)].nodes.push_back(i);
-    learn(class_of(i), nodes_[i]);
-  }
+bool EGraph::rebuild() {
+  int passes = 0;
+  do {
+    for (Class& owner : classes_) owner.nodes.clear(), owner.scaled.reset();
+    for (int i = 0; i < node_slots(); ++i) {
+      if (!live_[i]) continue;
+      classes_[class_of(i)].nodes.push_back(i);
+      learn(class_of(i), nodes_[i]);
+    }
+    if (++passes > kMostPasses) break;
+  } while (renormalize_all());
   learn_axes();
+  return passes <= kMostPasses;
 }
 
 void EGraph::learn_axes() {

@@ -70,8 +70,8 @@ class EGraph {
   // Of a node whose operands are classes, brought to its normal form.
   ClassId add(ENode node);
   void unite(ClassId a, ClassId b);
-  // After unite: nodes whose operands became equal are one again.
-  void rebuild();
+  // After unite: nodes whose operands became equal are one again. No: after many passes some are not.
+  bool rebuild();
 
   ClassId find(ClassId id) const;
   bool same(ClassId a, ClassId b) const { return find(a) == find(b); }
@@ -120,6 +120,7 @@ class EGraph {
   void merge_powers(std::vector<ENode::Part>& parts);
   ClassId add_normal(ENode node);
   bool is_infinite(ClassId id) const;
+  bool is_scaled_by(ClassId of, ClassId id) const;
   void learn(ClassId id, const ENode& node);
   bool renormalize_all();
   void learn_axes();

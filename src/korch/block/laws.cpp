@@ -14,9 +14,57 @@ constexpr size_t kMostParts = 24;
 // Sums of more terms are not multiplied out.
 constexpr size_t kMostDistributed = 4;
 
+// The least term of each class. A node of a class whose own least term is a part of the node's, as x = (x y)
+// / y, says nothing new by being put in place of the class, and would be again in what comes out.
+class Depths {
+ public:
+  explicit Depths(const EGraph& graph) : graph_(graph) {
+    depth_.assign(static_cast<size_t>(graph.class_slots()), kNone);
+    node_.assign(depth_.size(), -1);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int i = 0; i < graph.node_slots(); ++i) {
+        if (!graph.is_live(i)) continue;
+        const int depth = depth_of(i);
+        int& least = depth_[graph.class_of(i)];
+        if (depth >= least) continue;
+        least = depth;
+        node_[graph.class_of(i)] = i;
+        changed = true;
+      }
+    }
+  }
+
+  bool goes_round(int node, ClassId id) const {
+    id = graph_.find(id);
+    return depth_of(node) > depth(id) + 1 && has_part(node, id);
+  }
+
+ private:
+  static constexpr int kNone = 1 << 20;
+
+  // Classes of this sweep have none.
+  int depth(ClassId id) const { return id < static_cast<int>(depth_.size()) ? depth_[id] : kNone; }
+  int depth_of(int node) const {
+    int deepest = 0;
+    for (const Part& part : graph_.node(node).parts) deepest = std::max(deepest, depth(graph_.find(part.of)));
+    return deepest + 1;
+  }
+  bool has_part(int node, ClassId id) const {
+    return std::any_of(graph_.node(node).parts.begin(), graph_.node(node).parts.end(), [&](const Part& part) {
+      const ClassId of = graph_.find(part.of);
+      if (of == id) return true;
+      return depth(of) != kNone && depth(of) > depth(id) && has_part(node_[of], id);
+    });
+  }
+
+  const EGraph& graph_;
+  std::vector<int> depth_, node_;
+};
+
 class Laws {
  public:
-  explicit Laws(EGraph& graph) : graph_(graph) {}
+  explicit Laws(EGraph& graph) : graph_(graph), depths_(graph) {}
 
   // Adds what the laws say of a node to its class.
   void apply(int index) {
@@ -64,7 +112,8 @@ class Laws {
   std::vector<ENode> nodes(ClassId id, Kind kind) const {
     std::vector<ENode> found;
     for (int index : graph_.nodes_of(id))
-      if (graph_.is_live(index) && graph_.node(index).kind == kind) found.push_back(graph_.node(index));
+      if (graph_.is_live(index) && graph_.node(index).kind == kind && !depths_.goes_round(index, id))
+        found.push_back(graph_.node(index));
     return found;
   }
   bool reads(const ENode& node, ClassId id) const {
@@ -266,6 +315,7 @@ class Laws {
   }
 
   EGraph& graph_;
+  const Depths depths_;
   ENode node_;
   ClassId self_ = 0;
 };
@@ -274,18 +324,18 @@ class Laws {
 
 Saturation saturate(EGraph& graph, const SaturationLimits& limits) {
   Saturation result;
-  graph.rebuild();
-  Laws laws(graph);
+  bool settled = graph.rebuild();
   const auto may_go_on = [&] {
     return graph.node_slots() < limits.nodes && !limits.deadline.is_over() && !graph.contradiction();
   };
-  while (!result.saturated && result.sweeps < limits.sweeps && may_go_on()) {
+  while (!result.saturated && settled && result.sweeps < limits.sweeps && may_go_on()) {
     ++result.sweeps;
     const int slots = graph.node_slots(), unions = graph.unions();
+    Laws laws(graph);
     for (int i = 0; i < slots && may_go_on(); ++i)
       if (graph.is_live(i)) laws.apply(i);
     result.saturated = may_go_on() && graph.node_slots() == slots && graph.unions() == unions;
-    graph.rebuild();
+    settled = graph.rebuild();
   }
   result.contradiction = graph.contradiction();
   result.nodes = graph.live_nodes();

@@ -1,7 +1,12 @@
 #include "korch/block/prove.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <set>
+
+#include "korch/ir/scalar_functions.h"
 
 namespace korch::block {
 namespace {
@@ -14,6 +19,95 @@ int copy_once(const Terms& from, int term, Terms& to, std::map<int, int>& copies
   return copies[term] = to.add(std::move(copy));
 }
 
+double value_of_call(const Step& step, const std::vector<double>& args) {
+  std::vector<double> values;
+  for (const ScalarExpr::Term& term : scalar_semantics(step.op).terms) {
+    const auto at = [&](int i) { return i < 0 ? nullptr : &values[i]; };
+    double out = term.value;
+    if (term.fn == ScalarFn::arg0 || term.fn == ScalarFn::arg1 || term.fn == ScalarFn::arg2)
+      out = args[static_cast<size_t>(term.fn) - static_cast<size_t>(ScalarFn::arg0)];
+    else if (term.fn == ScalarFn::alpha || term.fn == ScalarFn::beta)
+      out = term.fn == ScalarFn::alpha ? step.scalars.alpha : step.scalars.beta;
+    else if (term.fn != ScalarFn::constant)
+      apply_block<double>(term.fn, 1, at(term.a), at(term.b), at(term.c), &out);
+    values.push_back(out);
+  }
+  return values.back();
+}
+
+double identity_of(ScalarFn combine) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (combine == ScalarFn::max) return -kInfinity;
+  if (combine == ScalarFn::min) return kInfinity;
+  return combine == ScalarFn::mul ? 1 : 0;
+}
+
+// In the first block a rescaling multiplies 0 by what it makes of the accumulators' identities, whatever else
+// it reads: that must be a number.
+bool starts_with_numbers(const BlockGraph& graph) {
+  constexpr double kAnything = 0.6;
+  std::vector<double> values;
+  for (const Step& step : graph.steps) {
+    std::vector<double> args;
+    for (int arg : step.args) args.push_back(values[arg]);
+    double value = kAnything;
+    if (step.kind == Step::Kind::number) value = step.number;
+    if (step.kind == Step::Kind::call) value = value_of_call(step, args);
+    if (step.kind == Step::Kind::before) value = identity_of(graph.steps[step.args[0]].combine);
+    values.push_back(value);
+  }
+  return std::all_of(graph.steps.begin(), graph.steps.end(), [&](const Step& step) {
+    return step.rescale < 0 || std::isfinite(values[step.rescale]);
+  });
+}
+
+// Whether pairs of terms are equal.
+class Question {
+ public:
+  Question(const Terms& terms, const std::vector<std::pair<int, int>>& pairs, const SaturationLimits& limits)
+      : terms_(terms), pairs_(pairs), graph_(terms.axes, terms.leaves) {
+    std::vector<int> wanted;
+    for (const auto& [a, b] : pairs) wanted.insert(wanted.end(), {a, b});
+    classes_ = graph_.add(terms, wanted);
+    saturation_ = saturate(graph_, limits);
+  }
+
+  Proof answer() const {
+    const bool all = std::all_of(pairs_.begin(), pairs_.end(), [&](const auto& pair) {
+      return graph_.same(classes_[pair.first], classes_[pair.second]);
+    });
+    return {all && !graph_.contradiction(), saturation_};
+  }
+
+  // Whether all exponentials in the first terms of the pairs are equal to such of the second ones. exp(s) /
+  // sum exp(s) is a softmax, too, but overflows.
+  bool takes_no_other_exponentials() const {
+    std::set<ClassId> known;
+    for (const auto& pair : pairs_) add_exponentials(pair.second, known);
+    std::set<ClassId> taken;
+    for (const auto& pair : pairs_) add_exponentials(pair.first, taken);
+    return std::includes(known.begin(), known.end(), taken.begin(), taken.end());
+  }
+
+ private:
+  void add_exponentials(int term, std::set<ClassId>& found) const {
+    std::vector<bool> read(static_cast<size_t>(term) + 1);
+    read[term] = true;
+    for (int i = term; i >= 0; --i) {
+      if (!read[i]) continue;
+      if (terms_.terms[i].kind == TermKind::call && terms_.terms[i].op == Op::Exp)
+        found.insert(graph_.find(classes_[i]));
+      for (int arg : terms_.terms[i].args) read[arg] = true;
+    }
+  }
+
+  const Terms& terms_;
+  const std::vector<std::pair<int, int>>& pairs_;
+  EGraph graph_;
+  std::vector<ClassId> classes_;
+  Saturation saturation_;
+};
+
 }  // namespace
 
 int copy_term(const Terms& from, int term, Terms& to) {
@@ -23,28 +117,22 @@ int copy_term(const Terms& from, int term, Terms& to) {
 
 Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits) {
-  EGraph graph(terms.axes, terms.leaves);
-  std::vector<int> wanted;
-  for (const auto& [a, b] : pairs) wanted.insert(wanted.end(), {a, b});
-  const std::vector<ClassId> classes = graph.add(terms, wanted);
-  Proof proof;
-  proof.saturation = saturate(graph, limits);
-  proof.proven = !graph.contradiction() && std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-    return graph.same(classes[pair.first], classes[pair.second]);
-  });
-  return proof;
+  return Question(terms, pairs, limits).answer();
 }
 
 Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits) {
   if (graph.leaves != group.leaves || graph.axes != group.axes ||
       graph.results.size() != group.results.size())
     return {};
+  if (!starts_with_numbers(graph)) return {};
   Meaning meaning = meaning_of(graph);
   std::vector<std::pair<int, int>> pairs;
   for (size_t i = 0; i < group.results.size(); ++i)
     pairs.push_back({meaning.terms.results[i], copy_term(group, group.results[i], meaning.terms)});
-  const Proof of_results = prove(meaning.terms, pairs, limits);
-  if (!of_results.proven || meaning.equations.empty()) return of_results;
+  const Question of_results(meaning.terms, pairs, limits);
+  Proof proof = of_results.answer();
+  proof.proven = proof.proven && of_results.takes_no_other_exponentials();
+  if (!proof.proven || meaning.equations.empty()) return proof;
   // Of the first blocks as of all: what a sum over the whole axis is by its extent counts for nothing.
   for (int loop : graph.loops) meaning.of_accumulators.axes[loop].extent = 0;
   return prove(meaning.of_accumulators, meaning.equations, limits);

@@ -21,8 +21,9 @@ struct Proof {
 Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits = {});
 
-// Whether the block graph, of the group's leaves, computes the group's results: its meaning, with the
-// equations of its rescalings.
+// Whether the block graph, of the group's leaves, computes the group's results: its meaning, and the
+// equations of its rescalings. It takes no exponential that is equal to none of the group's, and what it
+// rescales begins with numbers: no infinity times 0.
 Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits = {});
 
 }  // namespace korch::block
