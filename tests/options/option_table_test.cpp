@@ -86,11 +86,11 @@ TEST(OptionTable, PresetsAreValues) {
   }
   const CompileOptions &a = untouched.compile, &b = set.compile;
   EXPECT_EQ(std::tie(a.target, a.threads, a.seed, a.accuracy, a.strategy, a.bounds, a.exhaustive,
-                     a.alternatives, a.measure, a.other_schedules, a.verify, a.heal, a.variants.which,
+                     a.alternatives, a.measure, a.other_schedules, a.structures, a.verify, a.heal, a.variants.which,
                      a.schedule, a.database_path, a.dump_dir, a.save_inputs, a.stop_after, a.budget_s,
                      a.fleet_hosts, a.fleet_dir, a.fleet_tolerance, a.runs),
             std::tie(b.target, b.threads, b.seed, b.accuracy, b.strategy, b.bounds, b.exhaustive,
-                     b.alternatives, b.measure, b.other_schedules, b.verify, b.heal, b.variants.which,
+                     b.alternatives, b.measure, b.other_schedules, b.structures, b.verify, b.heal, b.variants.which,
                      b.schedule, b.database_path, b.dump_dir, b.save_inputs, b.stop_after, b.budget_s,
                      b.fleet_hosts, b.fleet_dir, b.fleet_tolerance, b.runs));
   EXPECT_EQ(std::tie(untouched.cache, untouched.compiler, untouched.instances, untouched.constants),
@@ -153,7 +153,7 @@ TEST(OptionTable, EachUserHasItsRows) {
     std::set<std::string> names;
     for (const OptionRow& row : option_rows(user)) names.insert(row.name);
     for (const char* name : {"threads", "accuracy", "seed", "strategy", "measure", "verify", "heal",
-                             "schedule", "other_schedules", "database", "budget", "rule", "alternatives"})
+                             "schedule", "other_schedules", "database", "budget", "rule", "alternatives", "structures"})
       EXPECT_EQ(names.count(name), 1u) << name << " of user " << user;
     for (const OptionRow& row : option_rows(kAll & ~user)) {
       if (names.count(row.name) != 0) continue;

@@ -268,6 +268,8 @@ Hash canonical_hash(const Graph& graph, const Candidate& candidate) {
     for (ValueId output : node.outputs) number.emplace(output, number.size());
   }
   for (ValueId output : candidate.outputs) words.add(number.at(output));
+  for (const auto& structure : candidate.structures)
+    for (char c : block::print(structure->graph)) words.add(static_cast<uint64_t>(c));
   return words.hash();
 }
 

@@ -224,7 +224,7 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
 void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
                     Candidates& candidates) {
   // Where nothing is measured, bounds would choose: those of kernels that hold much are low.
-  const bool searches = setting.options.strategy == Strategy::optimal && setting.options.alternatives &&
+  const bool searches = setting.options.strategy == Strategy::optimal && setting.options.structures &&
                         setting.options.measure != Measure::none && !setting.device.is_gpu() &&
                         !is_large(rewritten.base);
   if (!searches) return;

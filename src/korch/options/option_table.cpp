@@ -294,6 +294,10 @@ void Slots::planning(CompileOptions& options) {
   truth("alternatives", kEverybody, options.alternatives, "also other algebra than the network's",
         "plan for the network as it is: only fusion and layouts");
   for_experts();
+  truth("structures", kEverybody, options.structures,
+        "search for block graphs of groups of products and reductions, too",
+        "kernels that families make alone");
+  for_experts();
   std::vector<std::string>& rules = options.rules;
   add("rule", kEverybody, OptionKind::texts, "",
       "add the alternatives of this rewrite rule only (repeatable)", [&rules](const std::string& text) {

@@ -7,22 +7,21 @@ block {
   %1 = Elu(%0) alpha 1 beta 0
   %2 = number 1
   %3 = Add(%1, %2)
-  %4 = number 1024
   loop n {
-    %5 = load x1
-    %6 = Elu(%5) alpha 1 beta 0
+    %4 = load x1
+    %5 = Elu(%4) alpha 1 beta 0
+    %6 = Add(%5, %2)
     %7 = sum n %6
     %8 = load x2
     %9 = sum n %8
-    %10 = Mul(%8, %6)
+    %10 = Mul(%8, %5)
     %11 = sum n %10
   }
-  %12 = Add(%7, %4)
-  %13 = Mul(%3, %12)
-  %14 = sum d %13
-  %15 = Add(%9, %11)
-  %16 = Mul(%3, %15)
-  %17 = sum d %16
-  %18 = Div(%17, %14)
-  result %18
+  %12 = Mul(%3, %7)
+  %13 = sum d %12
+  %14 = Add(%9, %11)
+  %15 = Mul(%3, %14)
+  %16 = sum d %15
+  %17 = Div(%16, %13)
+  result %17
 }
