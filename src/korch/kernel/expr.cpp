@@ -150,7 +150,8 @@ int ExprPool::call(ScalarFn fn, DType type, std::vector<int> args) {
   if (fn == ScalarFn::tanh)
     if (const int gate = tanh_of_softplus(type, args[0]); gate >= 0) return gate;
   // What does not change while the dividend does is inverted once; costs at most one more rounding.
-  if (fn == ScalarFn::div && type == DType::f32 && nodes_[args[1]].kind != ExprKind::constant) {
+  if (fn == ScalarFn::div && type == DType::f32 && !keeps_quotients_ &&
+      nodes_[args[1]].kind != ExprKind::constant) {
     const std::set<std::string>&above = variables(args[0]), &below = variables(args[1]);
     if (below.size() < above.size() && std::includes(above.begin(), above.end(), below.begin(), below.end()))
       return times_inverse(type, args[0], args[1]);

@@ -52,6 +52,9 @@ class ExprPool {
   int add(Expr expr);
   int constant(DType type, double number);
   int call(ScalarFn fn, DType type, std::vector<int> args);
+  // From now on quotients stay quotients. Else what does not change while the dividend does is inverted once,
+  // after it was compared with what has no inverse among floats; fields have no bound for comparisons.
+  void keep_quotients() { keeps_quotients_ = true; }
   int decaying_exp(int arg);
   // a where the condition holds, else b; either alone when the condition is decided.
   int guard(const Condition& condition, int a, int b);
@@ -79,6 +82,7 @@ class ExprPool {
   size_t slot_of(const Expr& expr, size_t hash) const;
   void grow();
 
+  bool keeps_quotients_ = false;
   std::vector<Expr> nodes_;
   std::vector<size_t> hashes_;    // of nodes
   std::vector<int> slots_;        // nodes by hash, open addressing; -1: free

@@ -93,7 +93,7 @@ Scalar MathOfInfinities::infinite(ScalarFn fn, const Scalar* args, int count) co
   if (fn == ScalarFn::sub && (one || a.real == -b.real)) return {is_infinite(a) ? a.real : -b.real, 0};
   if (fn == ScalarFn::max) return a.real < b.real ? b : a;
   if (fn == ScalarFn::min) return a.real < b.real ? a : b;
-  throw Undecidable{"an infinity"};
+  throw Undecidable{kAnInfinity};
 }
 
 uint64_t FieldMath::power(uint64_t base, uint64_t exponent) const {

@@ -18,6 +18,9 @@ namespace korch::tile {
 // because max(max(a, b), c) is max(a, max(b, c)). Only the first has a bound on what tests overlook.
 enum class Extremes { lawless, ordered };
 
+// What Undecidable names where an infinity does not stay one.
+inline constexpr const char* kAnInfinity = "an infinity";
+
 // What is not a float, and infinities.
 class MathOfInfinities : public ScalarMath {
  public:

@@ -47,14 +47,14 @@ Instance small_instance(const block::Terms& group, const block::BlockGraph& grap
 
 // The kernel of the first of some lengths of blocks that there is one for.
 Result<tile::ScheduledGraph> lowered(const block::Terms& group, const block::BlockGraph& graph, int64_t whole,
-                                     Instance& instance) {
+                                     blocks::Division division, Instance& instance) {
   const Device portable = cpu_device(Isa::portable, 1);
   Refusal refusal{RefusalReason::no_kernel_family, "no block fits"};
   for (int64_t block : {8, 16, 24, 32}) {
     instance = small_instance(group, graph, block, whole);
     const auto arguments = blocks::plain_arguments(instance.graph);
     Result<tile::ScheduledGraph> kernel =
-        blocks::lower(instance.graph, instance.schedule, portable, *arguments);
+        blocks::lower(instance.graph, instance.schedule, portable, *arguments, division);
     if (kernel.ok()) return kernel;
     refusal = kernel.refusal();
   }
@@ -123,7 +123,7 @@ std::string check(const block::Terms& group, const block::BlockGraph& graph, int
   if (graph.leaves != group.leaves) return "leaves of another group";
   if (!block::prove(group, graph).proven) return "not equal by the laws";
   Instance instance;
-  Result<tile::ScheduledGraph> kernel = lowered(group, graph, 3, instance);
+  Result<tile::ScheduledGraph> kernel = lowered(group, graph, 3, blocks::Division::by_quotients, instance);
   if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
   if (const std::string fault = tile::structural_fault(kernel.value()); !fault.empty())
     return "no kernel: " + fault;
@@ -133,7 +133,7 @@ std::string check(const block::Terms& group, const block::BlockGraph& graph, int
   checked.field = tile::compare_over_field(kernel.value(), blocks::reference_kernel(instance.terms),
                                            {.count = tests, .seed = 1});
   if (checked.field.says != FieldResult::Says::same) return "over a field: " + checked.field.why;
-  kernel = lowered(group, graph, 24, instance);
+  kernel = lowered(group, graph, 24, blocks::Division::by_inverses, instance);
   if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
   ++checked.kernels;
   return check_errors(instance, kernel.value(), checked);

@@ -53,7 +53,7 @@ class BlockLowering {
         stored_(graph.steps.size(), false),
         emitted_(graph.steps.size(), false) {}
 
-  Result<tile::ScheduledGraph> lower();
+  Result<tile::ScheduledGraph> lower(Division division);
 
  private:
   const Step& at(int step) const { return graph_.steps[static_cast<size_t>(step)]; }
@@ -568,7 +568,8 @@ std::string BlockLowering::obstacle() const {
   return {};
 }
 
-Result<tile::ScheduledGraph> BlockLowering::lower() {
+Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
+  if (division == Division::by_quotients) builder_.pool().keep_quotients();
   if (const std::string why = obstacle(); !why.empty()) return Refusal{RefusalReason::no_kernel_family, why};
   arguments_.add_buffers(builder_);
   pack_right_operands();
@@ -602,8 +603,8 @@ Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
 }  // namespace
 
 Result<tile::ScheduledGraph> lower(const BlockGraph& graph, const BlockSchedule& schedule,
-                                   const Device& target, Arguments& arguments) {
-  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule)).lower();
+                                   const Device& target, Arguments& arguments, Division division) {
+  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule)).lower(division);
 }
 
 std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedule& schedule,

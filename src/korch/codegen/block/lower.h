@@ -10,9 +10,14 @@
 
 namespace korch::blocks {
 
+// How a row is divided: by a quotient for each element, or by one inverse (ExprPool::keep_quotients). The
+// same but for rounding; a proof over fields has a bound only with quotients.
+enum class Division { by_inverses, by_quotients };
+
 // The graph's axes have extents.
 Result<tile::ScheduledGraph> lower(const block::BlockGraph& graph, const BlockSchedule& schedule,
-                                   const Device& target, Arguments& arguments);
+                                   const Device& target, Arguments& arguments,
+                                   Division division = Division::by_inverses);
 
 // The schedule that a model of the core and its caches ranks first: rows of a slice, at most so many, and
 // blocks of the loop's axis whose tiles take this share of L2.

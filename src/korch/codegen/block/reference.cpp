@@ -16,6 +16,7 @@ class ReferenceBuilder {
   explicit ReferenceBuilder(const block::Terms& terms) : terms_(terms) {}
 
   tile::TileGraph build() {
+    builder_.pool().keep_quotients();
     add_arguments();
     for (size_t i = 0; i < terms_.terms.size(); ++i)
       if (terms_.terms[i].kind == block::TermKind::fold && is_used(static_cast<int>(i)))
