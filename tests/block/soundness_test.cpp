@@ -55,7 +55,7 @@ class RandomTerms {
     for (int i = 0; i < 7; ++i) known_.push_back(terms.leaf(i));
     known_.push_back(terms.number(2));
     known_.push_back(terms.number(-0.5));
-    const int many = 3 + pick(8);
+    const int many = 3 + pick(16);
     for (int i = 0; i < many; ++i) known_.push_back(next());
     terms.results = {known_.back()};
   }

@@ -47,9 +47,6 @@ constexpr int kMostSteps = 64;
 // Of a rebuild. A handful is usual.
 constexpr int kMostPasses = 100;
 
-// Powers up to this one are products.
-constexpr double kMostPower = 8;
-
 bool commutes(Op op) {
   return op == Op::Max || op == Op::Min || op == Op::Equal || op == Op::And || op == Op::Or || op == Op::Xor;
 }

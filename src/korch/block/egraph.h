@@ -57,6 +57,9 @@ struct ENode {
 // The same node but for `given`.
 bool equal_nodes(const ENode& a, const ENode& b);
 
+// Powers up to this one are products, in either direction.
+constexpr double kMostPower = 8;
+
 // If it is a number without rounding.
 std::optional<double> exact_product(double a, double b);
 
