@@ -72,6 +72,10 @@ TEST_F(BlockLaws, SumsAndProducts) {
 TEST_F(BlockLaws, NumbersThatWouldRound) {
   equal(mul(mul(x, num(0.1)), num(0.7)), mul(x, mul(num(0.7), num(0.1))));
   equal(div(mul(x, num(3)), num(3)), x);
+  equal(div(div(x, num(3)), num(3)), div(x, num(9)));
+  equal(div(mul(x, num(6)), num(3)), add(x, x));
+  equal(div(mul(num(0.125), x), num(50)), div(x, num(400)));
+  unequal(div(div(x, num(3)), num(3)), mul(x, num(1.0 / 9)));
   unequal(add(add(x, num(1e20)), num(-1e20)), add(x, num(1)));
   unequal(add(num(1e20), num(1)), num(1e20));
   unequal(mul(num(0.1), num(0.2)), num(0.1 * 0.2));

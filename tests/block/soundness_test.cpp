@@ -154,5 +154,29 @@ TEST(BlockSoundness, NodesOfAClassAreEqual) {
   EXPECT_GT(compared, 20000);
 }
 
+TEST(BlockSoundness, StructuresOfRandomGroupsComputeThem) {
+  int compared = 0, looping = 0;
+  for (uint64_t seed = 0; seed < 1500 && !testing::Test::HasFailure(); ++seed) {
+    const Terms group = RandomTerms(seed).terms;
+    const Evaluator evaluator(group.axes);
+    const std::vector<Numbers> leaves = random_leaves(evaluator, group.leaves, seed);
+    const Numbers expected = evaluator.evaluate(group, leaves)[static_cast<size_t>(group.results[0])];
+    if (!tame(expected)) continue;
+    SearchLog log;
+    const SearchLimits limits = {.saturation = {.nodes = 2000}, .choices = 20};
+    for (const BlockGraph& graph : structures(group, limits, log))
+      for (int64_t block : {1, 2}) {
+        const std::vector<Numbers> results = evaluator.run(graph, leaves, block);
+        EXPECT_TRUE(!tame(results[0]) || close(results[0], expected)) << "seed " << seed << "\n"
+                                                                      << print(graph);
+        ++compared;
+        looping += !graph.loops.empty();
+      }
+    EXPECT_EQ(log.pruned["not proven"], 0) << "seed " << seed << ": " << print(group, group.results[0]);
+  }
+  EXPECT_GT(compared, 2000);
+  EXPECT_GT(looping, 1000);
+}
+
 }  // namespace
 }  // namespace korch::block
