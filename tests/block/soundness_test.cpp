@@ -119,7 +119,7 @@ bool tame(const Numbers& numbers) {
 
 // Each node of each class of saturated random terms has the value of its class. How many were compared.
 int compare_nodes(const Terms& terms, uint64_t seed) {
-  EGraph graph(terms.axes, terms.leaves);
+  EGraph graph(terms.leaves);
   graph.add(terms, terms.results);
   saturate(graph, {.nodes = 3000});
   if (graph.contradiction()) return 0;

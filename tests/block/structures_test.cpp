@@ -9,6 +9,7 @@
 #include "groups.h"
 #include "korch/block/enumerate.h"
 #include "korch/block/prove.h"
+#include "korch/block/split.h"
 
 namespace korch::block {
 namespace {
@@ -63,6 +64,14 @@ INSTANTIATE_TEST_SUITE_P(Goldens, BlockStructures,
                                          Golden{"gated_mlp", {"d"}}, Golden{"rms_swiglu", {"d"}},
                                          Golden{"ntrans", {}}, Golden{"log_sum_exp", {"n"}}),
                          [](const auto& info) { return info.param.group; });
+
+// FlashDecoding: the golden's loop in two phases.
+TEST(BlockSearch, SplitsItsLoops) {
+  const std::variant<TwoPhases, std::string> split =
+      split_loop(parse_block_graph(text_with_loops("attention_scaled", {"n"})), 8);
+  const TwoPhases& phases = std::get<TwoPhases>(split);
+  expect_golden("attention_two_phases.kt", print(phases.first) + print(phases.second));
+}
 
 TEST(BlockSearch, CountsWhatItLeavesOut) {
   std::string text;

@@ -227,11 +227,9 @@ class Laws {
     const AxisSet free = node_.over & ~graph_.axes(arg());
     if (free == 0) return;
     std::vector<Part> factors;
-    for (int axis = 0; axis < kMostAxes; ++axis) {
-      if ((free & axis_set(axis)) == 0) continue;
-      const auto extent = static_cast<double>(graph_.extent(axis));
-      factors.push_back({extent > 0 ? number(extent) : fold(axis_set(axis), number(1)), 1});
-    }
+    for (int axis = 0; axis < kMostAxes; ++axis)
+      if ((free & axis_set(axis)) != 0) factors.push_back({fold(axis_set(axis), number(1)), 1});
+    if (factors.size() == 1 && graph_.number(arg()) == 1.0) return;
     factors.push_back({fold(node_.over & ~free, arg()), 1});
     is(product(std::move(factors)));
   }
