@@ -139,6 +139,43 @@ Terms log_sum_exp() {
   return g.terms;
 }
 
+// RMS norm, both products, the gate, and the product back.
+Terms rms_mlp() {
+  G g("m:16 f:4096 d:1024 o:1024");
+  const int x = g.leaf("m d"), gate = g.leaf("d f"), up = g.leaf("d f"), down = g.leaf("f o");
+  const int y = g.rms_norm("d", x);
+  g.terms.results = {g.dot("f", g.mul(g.silu(g.dot("d", y, gate)), g.dot("d", y, up)), down)};
+  return g.terms;
+}
+
+// The log-sum-exp of the scores, too, as training keeps it.
+Terms attention_with_statistics() {
+  G g(kAttentionAxes);
+  const int q = g.leaf("b m d"), k = g.leaf("b n d"), v = g.leaf("b n e");
+  const int s = g.dot("d", q, k), m = g.max("n", s);
+  const int exps = g.call(Op::Exp, {g.sub(s, m)}), sum = g.sum("n", exps);
+  g.terms.results = {g.dot("n", g.div(exps, sum), v), g.add(m, g.call(Op::Log, {sum}))};
+  return g.terms;
+}
+
+// x by its largest magnitude, as dynamic quantization has it, times a matrix.
+Terms absmax_matmul() {
+  G g("m:16 f:4096 d:1024");
+  const int x = g.leaf("m d"), w = g.leaf("d f");
+  g.terms.results = {g.dot("d", g.div(x, g.max("d", g.call(Op::Abs, {x}))), w)};
+  return g.terms;
+}
+
+// A product, and mean and variance of its rows.
+Terms matmul_statistics() {
+  G g("m:1024 f:64 d:256");
+  const int x = g.leaf("m d"), w = g.leaf("d f");
+  const int y = g.dot("d", x, w), mean = g.mul(g.sum("m", y), g.num(1.0 / 1024));
+  const int centred = g.sub(y, mean);
+  g.terms.results = {y, mean, g.mul(g.sum("m", g.mul(centred, centred)), g.num(1.0 / 1024))};
+  return g.terms;
+}
+
 }  // namespace
 
 std::map<std::string, Terms> groups() {
@@ -164,6 +201,10 @@ std::map<std::string, Terms> groups() {
   all["gated_mlp"] = gated_mlp();
   all["rms_swiglu"] = rms_swiglu();
   all["ntrans"] = ntrans();
+  all["rms_mlp"] = rms_mlp();
+  all["attention_with_statistics"] = attention_with_statistics();
+  all["absmax_matmul"] = absmax_matmul();
+  all["matmul_statistics"] = matmul_statistics();
   all["log_sum_exp"] = log_sum_exp();
   return all;
 }

@@ -9,7 +9,7 @@ namespace {
 
 TEST(BlockSaturation, Groups) {
   for (const auto& [name, terms] : groups()) {
-    EGraph graph(terms.axes, terms.leaves);
+    EGraph graph(terms.leaves);
     graph.add(terms, terms.results);
     const Saturation result = saturate(graph);
     EXPECT_TRUE(result.saturated) << name;

@@ -55,7 +55,7 @@ class RandomTerms {
     for (int i = 0; i < 7; ++i) known_.push_back(terms.leaf(i));
     known_.push_back(terms.number(2));
     known_.push_back(terms.number(-0.5));
-    const int many = 3 + pick(8);
+    const int many = 3 + pick(16);
     for (int i = 0; i < many; ++i) known_.push_back(next());
     terms.results = {known_.back()};
   }
@@ -119,7 +119,7 @@ bool tame(const Numbers& numbers) {
 
 // Each node of each class of saturated random terms has the value of its class. How many were compared.
 int compare_nodes(const Terms& terms, uint64_t seed) {
-  EGraph graph(terms.axes, terms.leaves);
+  EGraph graph(terms.leaves);
   graph.add(terms, terms.results);
   saturate(graph, {.nodes = 3000});
   if (graph.contradiction()) return 0;
@@ -152,6 +152,30 @@ TEST(BlockSoundness, NodesOfAClassAreEqual) {
   for (uint64_t seed = 0; seed < 4000 && !testing::Test::HasFailure(); ++seed)
     compared += compare_nodes(RandomTerms(seed).terms, seed);
   EXPECT_GT(compared, 20000);
+}
+
+TEST(BlockSoundness, StructuresOfRandomGroupsComputeThem) {
+  int compared = 0, looping = 0;
+  for (uint64_t seed = 0; seed < 1500 && !testing::Test::HasFailure(); ++seed) {
+    const Terms group = RandomTerms(seed).terms;
+    const Evaluator evaluator(group.axes);
+    const std::vector<Numbers> leaves = random_leaves(evaluator, group.leaves, seed);
+    const Numbers expected = evaluator.evaluate(group, leaves)[static_cast<size_t>(group.results[0])];
+    if (!tame(expected)) continue;
+    SearchLog log;
+    const SearchLimits limits = {.saturation = {.nodes = 2000}, .choices = 20};
+    for (const BlockGraph& graph : structures(group, limits, log))
+      for (int64_t block : {1, 2}) {
+        const std::vector<Numbers> results = evaluator.run(graph, leaves, block);
+        EXPECT_TRUE(!tame(results[0]) || close(results[0], expected)) << "seed " << seed << "\n"
+                                                                      << print(graph);
+        ++compared;
+        looping += !graph.loops.empty();
+      }
+    EXPECT_EQ(log.pruned["not proven"], 0) << "seed " << seed << ": " << print(group, group.results[0]);
+  }
+  EXPECT_GT(compared, 2000);
+  EXPECT_GT(looping, 1000);
 }
 
 }  // namespace

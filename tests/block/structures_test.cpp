@@ -1,4 +1,5 @@
 // What the search finds: goldens in tests/block/structures. KORCH_UPDATE=1 rewrites them; read the diff.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include "groups.h"
 #include "korch/block/enumerate.h"
 #include "korch/block/prove.h"
+#include "korch/block/split.h"
 
 namespace korch::block {
 namespace {
@@ -37,15 +39,18 @@ struct Golden {
 
 class BlockStructures : public testing::TestWithParam<Golden> {};
 
-TEST_P(BlockStructures, AreFound) {
-  const std::string path =
-      std::string(KORCH_SOURCE_DIR) + "/tests/block/structures/" + GetParam().group + ".kt";
-  const std::string text = text_with_loops(GetParam().group, GetParam().loops);
+void expect_golden(const std::string& file, const std::string& text) {
+  const std::string path = std::string(KORCH_SOURCE_DIR) + "/tests/block/structures/" + file;
   if (std::getenv("KORCH_UPDATE") != nullptr) std::ofstream(path) << text;
   std::ostringstream golden;
   golden << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, golden.str());
-  const Proof proof = prove(groups().at(GetParam().group), parse_block_graph(golden.str()));
+  EXPECT_EQ(text, golden.str()) << "KORCH_UPDATE=1 rewrites " << file;
+}
+
+TEST_P(BlockStructures, AreFound) {
+  const std::string text = text_with_loops(GetParam().group, GetParam().loops);
+  expect_golden(GetParam().group + ".kt", text);
+  const Proof proof = prove(groups().at(GetParam().group), parse_block_graph(text));
   EXPECT_TRUE(proof.proven && proof.saturation.saturated);
 }
 
@@ -59,6 +64,26 @@ INSTANTIATE_TEST_SUITE_P(Goldens, BlockStructures,
                                          Golden{"gated_mlp", {"d"}}, Golden{"rms_swiglu", {"d"}},
                                          Golden{"ntrans", {}}, Golden{"log_sum_exp", {"n"}}),
                          [](const auto& info) { return info.param.group; });
+
+// FlashDecoding: the golden's loop in two phases.
+TEST(BlockSearch, SplitsItsLoops) {
+  const std::variant<TwoPhases, std::string> split =
+      split_loop(parse_block_graph(text_with_loops("attention_scaled", {"n"})), 8);
+  const TwoPhases& phases = std::get<TwoPhases>(split);
+  expect_golden("attention_two_phases.kt", print(phases.first) + print(phases.second));
+}
+
+TEST(BlockSearch, CountsWhatItLeavesOut) {
+  std::string text;
+  for (const auto& [name, group] : groups()) {
+    SearchLog log;
+    const size_t kept = structures(group, {}, log).size();
+    text += fmt::format("{}: {} nodes in {} classes, {} choices, {} block graphs, {} kept\n", name,
+                        log.saturation.nodes, log.saturation.classes, log.choices, log.generated, kept);
+    for (const auto& [why, count] : log.pruned) text += fmt::format("  {} {}\n", count, why);
+  }
+  expect_golden("counts.txt", text);
+}
 
 TEST(BlockSearch, FindsTheSameTwice) {
   for (const auto& [name, group] : groups()) {

@@ -31,12 +31,8 @@ std::vector<double> without_opposites(std::vector<double> numbers) {
   return left;
 }
 
+// Of a power that is not negative.
 std::optional<double> exact_power(double base, double power) {
-  if (power < 0) {
-    const double inverse = 1 / base;
-    if (!std::isfinite(inverse) || std::fma(inverse, base, -1.0) != 0) return std::nullopt;
-    return exact_power(inverse, -power);
-  }
   std::optional<double> result = 1;
   for (; power > 0 && result; --power) result = exact_product(*result, base);
   return result;
@@ -46,9 +42,6 @@ std::optional<double> exact_power(double base, double power) {
 constexpr int kMostSteps = 64;
 // Of a rebuild. A handful is usual.
 constexpr int kMostPasses = 100;
-
-// Powers up to this one are products.
-constexpr double kMostPower = 8;
 
 bool commutes(Op op) {
   return op == Op::Max || op == Op::Min || op == Op::Equal || op == Op::And || op == Op::Or || op == Op::Xor;
@@ -339,16 +332,25 @@ std::optional<ClassId> EGraph::normalize_product(ENode& node) {
       parts.push_back({add_normal({.kind = ENode::Kind::number, .number = scaled->times}), part.times});
   }
   merge_powers(parts);
-  double coefficient = 1;
+  double coefficient = 1, divisor = 1;
   node.parts.clear();
   for (const ENode::Part& part : parts) {
     const std::optional<double> value = number(part.of);
-    const std::optional<double> power = value ? exact_power(*value, part.times) : std::nullopt;
-    const std::optional<double> product = power ? exact_product(coefficient, *power) : std::nullopt;
-    if (product)
-      coefficient = *product;
+    const std::optional<double> power = value ? exact_power(*value, std::fabs(part.times)) : std::nullopt;
+    double& product = part.times < 0 ? divisor : coefficient;
+    if (const std::optional<double> exact = power ? exact_product(product, *power) : std::nullopt)
+      product = *exact;
     else
       node.parts.push_back(part);
+  }
+  if (const double quotient = coefficient / divisor; std::fma(quotient, divisor, -coefficient) == 0) {
+    coefficient = quotient;
+  } else {
+    // 2 / 3 is 1 / 1.5: powers of two, and the sign, have one place.
+    const double scale = std::ldexp(1, -std::ilogb(coefficient)) * (divisor < 0 ? -1 : 1);
+    coefficient *= scale, divisor *= scale;
+    node.parts.push_back({add_normal({.kind = ENode::Kind::number, .number = divisor}), -1});
+    merge_powers(node.parts);
   }
   if (node.parts.empty() || coefficient == 0)
     return add_normal({.kind = ENode::Kind::number, .number = coefficient, .given = node.given});

@@ -57,13 +57,15 @@ struct ENode {
 // The same node but for `given`.
 bool equal_nodes(const ENode& a, const ENode& b);
 
+// Powers up to this one are products, in either direction.
+constexpr double kMostPower = 8;
+
 // If it is a number without rounding.
 std::optional<double> exact_product(double a, double b);
 
 class EGraph {
  public:
-  EGraph(std::vector<Axis> axes, std::vector<Leaf> leaves)
-      : all_axes_(std::move(axes)), leaves_(std::move(leaves)) {}
+  explicit EGraph(std::vector<Leaf> leaves) : leaves_(std::move(leaves)) {}
 
   // The class of each of the terms that the wanted ones read, and theirs; -1 for the others.
   std::vector<ClassId> add(const Terms& terms, const std::vector<int>& wanted);
@@ -86,7 +88,6 @@ class EGraph {
   AxisSet axes(ClassId id) const { return classes_[find(id)].axes; }
   AxisSet axes(const ENode& node) const;
   std::optional<double> number(ClassId id) const { return classes_[find(id)].number; }
-  int64_t extent(int axis) const { return all_axes_[axis].extent; }
   const std::vector<Leaf>& leaves() const { return leaves_; }
 
   int live_nodes() const;
@@ -125,7 +126,6 @@ class EGraph {
   bool renormalize_all();
   void learn_axes();
 
-  std::vector<Axis> all_axes_;
   std::vector<Leaf> leaves_;
   std::vector<ENode> nodes_;
   std::vector<ClassId> owner_;

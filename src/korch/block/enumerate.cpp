@@ -83,16 +83,10 @@ int operations_of(const BlockGraph& graph) {
   }));
 }
 
-// A block graph serves all extents, so no law may use them.
-std::vector<Axis> unbound(std::vector<Axis> axes) {
-  for (Axis& axis : axes) axis.extent = 0;
-  return axes;
-}
-
 class StructureSearch {
  public:
   StructureSearch(const Terms& group, const SearchLimits& limits, SearchLog& log)
-      : group_(group), limits_(limits), log_(log), graph_(unbound(group.axes), group.leaves) {}
+      : group_(group), limits_(limits), log_(log), graph_(group.leaves) {}
 
   std::vector<BlockGraph> run() {
     const std::vector<ClassId> classes = graph_.add(group_, group_.results);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace korch::block {
 namespace {
@@ -37,7 +38,9 @@ class Depths {
 
   bool goes_round(int node, ClassId id) const {
     id = graph_.find(id);
-    return depth_of(node) > depth(id) + 1 && has_part(node, id);
+    if (depth_of(node) <= depth(id)) return false;
+    std::set<ClassId> seen;
+    return has_part(node, id, seen);
   }
 
  private:
@@ -50,11 +53,13 @@ class Depths {
     for (const Part& part : graph_.node(node).parts) deepest = std::max(deepest, depth(graph_.find(part.of)));
     return deepest + 1;
   }
-  bool has_part(int node, ClassId id) const {
+  // Classes that became one in this sweep may go round: each is looked at once.
+  bool has_part(int node, ClassId id, std::set<ClassId>& seen) const {
     return std::any_of(graph_.node(node).parts.begin(), graph_.node(node).parts.end(), [&](const Part& part) {
       const ClassId of = graph_.find(part.of);
       if (of == id) return true;
-      return depth(of) != kNone && depth(of) > depth(id) && has_part(node_[of], id);
+      return depth(of) != kNone && depth(of) > depth(id) && seen.insert(of).second &&
+             has_part(node_[of], id, seen);
     });
   }
 
@@ -70,6 +75,7 @@ class Laws {
   void apply(int index) {
     node_ = graph_.node(index);
     self_ = graph_.class_of(index);
+    if (graph_.number(self_)) return;  // nothing is simpler
     switch (node_.kind) {
       case Kind::leaf:
       case Kind::number:
@@ -163,7 +169,12 @@ class Laws {
         if (reads(inner, self_) || reads(inner, part.of)) continue;
         if (inner.parts.size() + node_.parts.size() > kMostParts) continue;
         std::vector<Part> parts = without(node_.parts, i);
-        for (const Part& of : inner.parts) parts.push_back({of.of, of.times * part.times});
+        bool small = true;
+        for (const Part& of : inner.parts) {
+          parts.push_back({of.of, of.times * part.times});
+          small = small && std::fabs(of.times * part.times) <= kMostPower;
+        }
+        if (!small) continue;
         is(product(std::move(parts)));
         taken = true;
       }
@@ -216,11 +227,9 @@ class Laws {
     const AxisSet free = node_.over & ~graph_.axes(arg());
     if (free == 0) return;
     std::vector<Part> factors;
-    for (int axis = 0; axis < kMostAxes; ++axis) {
-      if ((free & axis_set(axis)) == 0) continue;
-      const auto extent = static_cast<double>(graph_.extent(axis));
-      factors.push_back({extent > 0 ? number(extent) : fold(axis_set(axis), number(1)), 1});
-    }
+    for (int axis = 0; axis < kMostAxes; ++axis)
+      if ((free & axis_set(axis)) != 0) factors.push_back({fold(axis_set(axis), number(1)), 1});
+    if (factors.size() == 1 && graph_.number(arg()) == 1.0) return;
     factors.push_back({fold(node_.over & ~free, arg()), 1});
     is(product(std::move(factors)));
   }

@@ -7,7 +7,6 @@
 //   sum_a(sum_b(x))      = sum_{a,b}(x)
 //   max_a(x + c)         = max_a(x) + c where a is not free in c; max_a(k x) = k max_a(x), min for k < 0
 //   max_a(max_b(x))      = max_{a,b}(x); max_a(x) = x where a is not free in x
-//   sum_a(1)             = the extent of a, if it is known
 //
 // sum_a(x y) = sum_a(x) y where y depends on a, which Mirage's abstract expressions cannot tell from the
 // above, is no law.

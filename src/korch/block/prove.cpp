@@ -65,7 +65,7 @@ bool starts_with_numbers(const BlockGraph& graph) {
 class Question {
  public:
   Question(const Terms& terms, const std::vector<std::pair<int, int>>& pairs, const SaturationLimits& limits)
-      : terms_(terms), pairs_(pairs), graph_(terms.axes, terms.leaves) {
+      : terms_(terms), pairs_(pairs), graph_(terms.leaves) {
     std::vector<int> wanted;
     for (const auto& [a, b] : pairs) wanted.insert(wanted.end(), {a, b});
     classes_ = graph_.add(terms, wanted);
@@ -79,26 +79,35 @@ class Question {
     return {all && !graph_.contradiction(), saturation_};
   }
 
-  // Whether all exponentials in the first terms of the pairs are equal to such of the second ones. exp(s) /
-  // sum exp(s) is a softmax, too, but overflows.
+  // Whether all exponentials in the first terms of the pairs are equal to such of the second ones, or of x -
+  // max x, which is at most 1. exp(s) / sum exp(s) is a softmax, too, but overflows.
   bool takes_no_other_exponentials() const {
     std::set<ClassId> known;
-    for (const auto& pair : pairs_) add_exponentials(pair.second, known);
+    for (const auto& pair : pairs_) add_exponentials(pair.second, false, known);
     std::set<ClassId> taken;
-    for (const auto& pair : pairs_) add_exponentials(pair.first, taken);
+    for (const auto& pair : pairs_) add_exponentials(pair.first, true, taken);
     return std::includes(known.begin(), known.end(), taken.begin(), taken.end());
   }
 
  private:
-  void add_exponentials(int term, std::set<ClassId>& found) const {
+  void add_exponentials(int term, bool but_decaying, std::set<ClassId>& found) const {
     std::vector<bool> read(static_cast<size_t>(term) + 1);
     read[term] = true;
     for (int i = term; i >= 0; --i) {
       if (!read[i]) continue;
-      if (terms_.terms[i].kind == TermKind::call && terms_.terms[i].op == Op::Exp)
+      const Term& t = terms_.terms[i];
+      if (t.kind == TermKind::call && t.op == Op::Exp && !(but_decaying && is_below_maximum(t.args[0])))
         found.insert(graph_.find(classes_[i]));
       for (int arg : terms_.terms[i].args) read[arg] = true;
     }
+  }
+
+  // x - max x
+  bool is_below_maximum(int term) const {
+    const Term& t = terms_.terms[term];
+    if (t.kind != TermKind::call || t.op != Op::Sub) return false;
+    const Term& maximum = terms_.terms[t.args[1]];
+    return maximum.kind == TermKind::fold && maximum.combine == ScalarFn::max && maximum.args[0] == t.args[0];
   }
 
   const Terms& terms_;
@@ -120,22 +129,29 @@ Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
   return Question(terms, pairs, limits).answer();
 }
 
-Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits) {
-  if (graph.leaves != group.leaves || graph.axes != group.axes ||
-      graph.results.size() != group.results.size())
+Proof prove(const Terms& group, Terms computed, const std::vector<const BlockGraph*>& graphs,
+            const SaturationLimits& limits) {
+  if (computed.results.size() != group.results.size()) return {};
+  if (!std::all_of(graphs.begin(), graphs.end(),
+                   [](const auto* graph) { return starts_with_numbers(*graph); }))
     return {};
-  if (!starts_with_numbers(graph)) return {};
-  Meaning meaning = meaning_of(graph);
   std::vector<std::pair<int, int>> pairs;
   for (size_t i = 0; i < group.results.size(); ++i)
-    pairs.push_back({meaning.terms.results[i], copy_term(group, group.results[i], meaning.terms)});
-  const Question of_results(meaning.terms, pairs, limits);
+    pairs.push_back({computed.results[i], copy_term(group, group.results[i], computed)});
+  const Question of_results(computed, pairs, limits);
   Proof proof = of_results.answer();
   proof.proven = proof.proven && of_results.takes_no_other_exponentials();
-  if (!proof.proven || meaning.equations.empty()) return proof;
-  // Of the first blocks as of all: what a sum over the whole axis is by its extent counts for nothing.
-  for (int loop : graph.loops) meaning.of_accumulators.axes[loop].extent = 0;
-  return prove(meaning.of_accumulators, meaning.equations, limits);
+  for (const BlockGraph* graph : graphs) {
+    const Meaning meaning = meaning_of(*graph);
+    if (!proof.proven || meaning.equations.empty()) continue;
+    proof = prove(meaning.of_accumulators, meaning.equations, limits);
+  }
+  return proof;
+}
+
+Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits) {
+  if (graph.leaves != group.leaves || graph.axes != group.axes) return {};
+  return prove(group, meaning_of(graph).terms, {&graph}, limits);
 }
 
 }  // namespace korch::block

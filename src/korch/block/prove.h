@@ -22,8 +22,11 @@ Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits = {});
 
 // Whether the block graph, of the group's leaves, computes the group's results: its meaning, and the
-// equations of its rescalings. It takes no exponential that is equal to none of the group's, and what it
-// rescales begins with numbers: no infinity times 0.
+// equations of its rescalings. It takes no exponential that is equal to none of the group's, but of x - max
+// x, and what it rescales begins with numbers: no infinity times 0.
 Proof prove(const Terms& group, const BlockGraph& graph, const SaturationLimits& limits = {});
+// The same of several block graphs that together compute the terms.
+Proof prove(const Terms& group, Terms computed, const std::vector<const BlockGraph*>& graphs,
+            const SaturationLimits& limits = {});
 
 }  // namespace korch::block

@@ -4,27 +4,26 @@ block {
   leaf x1 f32 [b, n, d]
   leaf x2 f32 [b, n, e]
   %0 = load x0
-  %1 = number 50
-  %2 = number 0.125
+  %1 = number 400
+  %2 = number 50
   loop n {
     %3 = load x1
     %4 = Mul(%0, %3)
     %5 = sum d %4
     %6 = Div(%5, %1)
-    %7 = Mul(%6, %2)
-    %8 = Tanh(%7)
-    %9 = Mul(%8, %1)
-    %10 = max n %9
-    %11 = Sub(%9, %10)
-    %12 = Exp(%11)
-    %13 = before %10
-    %14 = Sub(%13, %10)
-    %15 = Exp(%14)
-    %16 = sum n %12 rescaled %15
-    %17 = load x2
-    %18 = Mul(%17, %12)
-    %19 = sum n %18 rescaled %15
+    %7 = Tanh(%6)
+    %8 = Mul(%7, %2)
+    %9 = max n %8
+    %10 = Sub(%8, %9)
+    %11 = Exp(%10)
+    %12 = before %9
+    %13 = Sub(%12, %9)
+    %14 = Exp(%13)
+    %15 = sum n %11 rescaled %14
+    %16 = load x2
+    %17 = Mul(%16, %11)
+    %18 = sum n %17 rescaled %14
   }
-  %20 = Div(%19, %16)
-  result %20
+  %19 = Div(%18, %15)
+  result %19
 }
