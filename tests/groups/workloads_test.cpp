@@ -93,6 +93,24 @@ TEST(Workloads, VariantsShareAStructure) {
   EXPECT_EQ(structures.size(), 2u);  // attention, and softmax with a product
 }
 
+// The order of dimensions is none of the structure's: keys by columns, values by rows or columns.
+TEST(Workloads, StructuresDoNotDependOnLayouts) {
+  const std::string rows = attention("  %t = Relu(%s)\n");
+  std::string columns = rows;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const size_t at = columns.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    columns.replace(at, from.size(), to);
+  };
+  replace("%k : f32[12x512x64]", "%k : f32[12x64x512]");
+  replace("%kt = Transpose(%k) {perm=[0,2,1]}", "%kt = Add(%k, %scale)");
+  replace("%v : f32[12x512x64]", "%v : f32[64x512x12]");
+  replace("%y = MatMul(%p, %v)", "%vt = Transpose(%v) {perm=[2,1,0]}\n  %y = MatMul(%p, %vt)");
+  const Workloads one = found_in(rows), other = found_in(columns);
+  ASSERT_FALSE(one.groups.empty() || other.groups.empty());
+  EXPECT_EQ(structure_text(one.groups[0].group.terms), structure_text(other.groups[0].group.terms));
+}
+
 constexpr const char* kGatedMlp = R"(graph {
   input %x : f32[256x512] "x"
   input %g : f32[512x512] "g"
@@ -189,6 +207,14 @@ TEST(Workloads, SmallSavingsAreLeftOut) {
   const Workloads found = found_in(kGatedMlp, options);
   EXPECT_TRUE(found.groups.empty());
   EXPECT_GT(found.dropped.at("gain"), 0);
+}
+
+TEST(Workloads, EndWithTheirBudget) {
+  WorkloadOptions options;
+  options.deadline = Deadline(-1);
+  const Workloads found = found_in(kGatedMlp, options);
+  EXPECT_TRUE(found.groups.empty());
+  EXPECT_EQ(found.dropped, (std::map<std::string, int>{{"budget", 1}}));
 }
 
 // The scores are an output of the network, so they are stored anyway.

@@ -20,7 +20,7 @@ class Finder {
   Workloads run() {
     find_links();
     for (const LinkedSet& link : links_) look_at(link.nodes);
-    for (size_t i = 0; i < valid_.size(); ++i) grow(valid_[i].nodes);
+    for (size_t i = 0; i < valid_.size() && !options_.deadline.is_over(); ++i) grow(valid_[i].nodes);
     for (const ValidSet& set : valid_) {
       if (gains(set))
         add_variants(set);
@@ -48,7 +48,11 @@ class Finder {
 
   void find_links() {
     std::map<NodeId, std::vector<NodeId>> reductions_to;
-    for (NodeId id : linked_.nodes())
+    for (NodeId id : linked_.nodes()) {
+      if (options_.deadline.is_over()) {
+        drop(Dropped::budget);
+        break;
+      }
       for (const Link& link : linked_.links_to(id, options_.most_primitives)) {
         result_.links += link.stored != kNoId ? 1 : 0;
         NodeSet ends = {link.from, link.to};
@@ -62,6 +66,7 @@ class Finder {
           reductions_to[link.to].push_back(link.from);
         if (link.stored != kNoId) links_.push_back({link, std::move(nodes)});
       }
+    }
     for (LinkedSet& linked : links_) {
       if (linked_.part(linked.link.from) == Part::reduction && linked.link.meet == kNoId)
         linked.nodes = sets_.with_reductions(std::move(linked.nodes), reductions_to);
@@ -175,9 +180,9 @@ class Finder {
 }  // namespace
 
 const char* name(Dropped rule) {
-  static constexpr const char* kNames[] = {"obstacle",       "size", "linear", "sinks",
-                                           "needed_outside", "gain", "terms",  "most_groups"};
-  static_assert(std::size(kNames) == static_cast<size_t>(Dropped::most_groups) + 1);
+  static constexpr const char* kNames[] = {"obstacle", "size",  "linear",      "sinks", "needed_outside",
+                                           "gain",     "terms", "most_groups", "budget"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Dropped::budget) + 1);
   return kNames[static_cast<size_t>(rule)];
 }
 

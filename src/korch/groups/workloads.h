@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "korch/base/deadline.h"
 #include "korch/device/device.h"
 #include "korch/groups/group_terms.h"
 
@@ -17,6 +18,7 @@ struct WorkloadOptions {
   int most_primitives = 16;
   int most_groups = 2000;    // of one network; those that save most
   double least_gain = 0.02;  // what a group saves, as a part of its time at the device's speeds
+  Deadline deadline = {};    // after which no other set is looked at
 };
 
 struct Workload {
@@ -27,7 +29,7 @@ struct Workload {
 };
 
 // Why a set of primitives is no workload; counted.
-enum class Dropped { obstacle, size, linear, sinks, needed_outside, gain, terms, most_groups };
+enum class Dropped { obstacle, size, linear, sinks, needed_outside, gain, terms, most_groups, budget };
 const char* name(Dropped rule);
 
 struct Workloads {

@@ -48,7 +48,9 @@ const Searched& StructureBook::find(const block::Terms& group, const Options& op
 StructuredCandidates structured_candidates(const Graph& graph, const Device& device, const Options& options,
                                            StructureBook& book) {
   StructuredCandidates result;
-  groups::Workloads workloads = groups::find_workloads(graph, device, options.workloads);
+  groups::WorkloadOptions wanted = options.workloads;
+  wanted.deadline = options.deadline;
+  groups::Workloads workloads = groups::find_workloads(graph, device, wanted);
   for (const auto& [rule, count] : workloads.dropped) result.counts["workload " + rule] += count;
   int late = 0;
   for (groups::Workload& workload : workloads.groups) {
