@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   korch::add_kernel_verb(command_line);
   korch::add_fission_verb(command_line);
   korch::add_equiv_verb(command_line);
+  korch::add_search_verb(command_line);
   korch::add_costs_verb(command_line);
   korch::add_measure_verb(command_line);
   korch::add_operators_verb(command_line);

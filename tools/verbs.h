@@ -16,6 +16,7 @@ void add_verify_verb(CommandLine& command_line);
 void add_explain_verb(CommandLine& command_line);
 void add_fission_verb(CommandLine& command_line);
 void add_equiv_verb(CommandLine& command_line);
+void add_search_verb(CommandLine& command_line);
 void add_operators_verb(CommandLine& command_line);
 void add_doctor_verb(CommandLine& command_line);
 void add_diff_verb(CommandLine& command_line);

@@ -68,7 +68,6 @@ void check(const std::string& text, const BlockSchedule& schedule) {
   ASSERT_TRUE(lowered.ok()) << lowered.refusal().detail;
   const tile::ScheduledGraph& kernel = lowered.value();
   ASSERT_EQ(tile::structural_fault(kernel), "") << tile::print(kernel);
-  if (getenv("SHOW")) puts(tile::print(kernel).c_str());
   EXPECT_EQ(tile::coverage_fault(kernel), "");
   const tile::TileGraph reference = reference_kernel(block::meaning_of(graph).terms);
   ASSERT_EQ(tile::structural_fault(reference), "") << tile::print(reference);
@@ -86,6 +85,30 @@ void check(const std::string& text, const BlockSchedule& schedule) {
 TEST(Lower, Attention) {
   for (int64_t rows : {1, 3, 7})
     for (int64_t block : {8, 16, 19}) check(kAttention, {.rows = rows, .block = block});
+}
+
+// Two loops over one axis are two loops, though their nests are neighbours.
+TEST(Lower, TwoPasses) {
+  const std::string text = R"(block {
+  axes m 5 grid, f 3 grid, d 19
+  leaf x f32 [m, d]
+  leaf w f32 constant [f, d]
+  loop d {
+    %0 = load x
+    %1 = Abs(%0)
+    %2 = max d %1
+  }
+  loop d {
+    %3 = load w
+    %4 = load x
+    %5 = Div(%4, %2)
+    %6 = Mul(%3, %5)
+    %7 = sum d %6
+  }
+  result %7
+}
+)";
+  for (int64_t block : {1, 8, 19}) check(text, {.rows = 2, .block = block});
 }
 
 // Those that the search finds, at other extents.

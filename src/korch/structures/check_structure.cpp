@@ -20,41 +20,54 @@ namespace {
 constexpr double kScales[] = {1, 10, 100};
 constexpr double kMostError = 4;         // times the plainest kernel's
 constexpr double kRounding = 3e-7;       // of the results' size: what no kernel is blamed for
+constexpr int kTestsOfVectors = 8;       // over a field: whose sums are too long for a bound
 constexpr int64_t kGrid = 2, kRows = 5;  // extents of axes of the grid, and rows of a slice at most
 
-// The same with other extents: axes of the grid are short, loops have two blocks and a part of one.
+// How a group is made small: loops' axes have some full blocks and a part of one, axes that are whole `whole`
+// values or a little more.
+struct Small {
+  int64_t lanes;
+  std::vector<int64_t> blocks;  // values of a loop's axis in a block: the first that there is a kernel for
+  int64_t full_blocks, part, whole;
+  blocks::Division division;
+};
+// Sums of few exponentials have a bound; vectors, and several blocks of them, need longer axes.
+const Small kFewTerms = {2, {2, 4, 6, 8, 10, 12}, 1, 1, 2, blocks::Division::by_quotients};
+const Small kVectors = {4, {8, 16, 24, 32}, 2, 3, 3, blocks::Division::by_quotients};
+const Small kManyTerms = {4, {8, 16, 24, 32}, 2, 3, 24, blocks::Division::by_inverses};
+
 struct Instance {
   block::Terms terms;
   block::BlockGraph graph;
   BlockSchedule schedule;
 };
 Instance small_instance(const block::Terms& group, const block::BlockGraph& graph, int64_t block,
-                        int64_t whole) {
+                        const Small& sizes) {
   Instance small{group, graph, {.structure = 0, .rows = kRows - 2, .block = block}};
   for (size_t i = 0; i < graph.axes.size(); ++i) {
     const auto axis = static_cast<int>(i);
     int64_t& extent = small.graph.axes[i].extent;
     if (std::ranges::count(graph.loops, axis) != 0)
-      extent = 2 * block + 3;
+      extent = sizes.full_blocks * block + sizes.part;
     else if ((graph.grid & block::axis_set(axis)) != 0)
       extent = i % 2 == 0 ? kGrid : kRows;
     else
-      extent = whole + static_cast<int64_t>(i % 3);
+      extent = sizes.whole + static_cast<int64_t>(i % 3);
     small.terms.axes[i].extent = extent;
   }
   return small;
 }
 
-// The kernel of the first of some lengths of blocks that there is one for.
-Result<tile::ScheduledGraph> lowered(const block::Terms& group, const block::BlockGraph& graph, int64_t whole,
-                                     blocks::Division division, Instance& instance) {
-  const Device portable = cpu_device(Isa::portable, 1);
+Result<tile::ScheduledGraph> lowered(const block::Terms& group, const block::BlockGraph& graph,
+                                     const Small& small, Instance& instance) {
+  Device device = cpu_device(Isa::portable, 1);
+  device.vector_bytes = static_cast<int>(small.lanes * static_cast<int64_t>(sizeof(float)));
   Refusal refusal{RefusalReason::no_kernel_family, "no block fits"};
-  for (int64_t block : {8, 16, 24, 32}) {
-    instance = small_instance(group, graph, block, whole);
+  for (int64_t block : small.blocks) {
+    instance = small_instance(group, graph, block, small);
     const auto arguments = blocks::plain_arguments(instance.graph);
     Result<tile::ScheduledGraph> kernel =
-        blocks::lower(instance.graph, instance.schedule, portable, *arguments, division);
+        blocks::lower(instance.graph, instance.schedule, device, *arguments, small.division);
     if (kernel.ok()) return kernel;
     refusal = kernel.refusal();
   }
@@ -118,24 +131,32 @@ std::string check_errors(const Instance& instance, const tile::TileGraph& kernel
   return {};
 }
 
-std::string check(const block::Terms& group, const block::BlockGraph& graph, int tests, Checked& checked) {
-  if (const std::string fault = block::fault_in(graph); !fault.empty()) return "no block graph: " + fault;
-  if (graph.leaves != group.leaves) return "leaves of another group";
-  if (!block::prove(group, graph).proven) return "not equal by the laws";
+std::string check_field(const block::Terms& group, const block::BlockGraph& graph, const Small& small,
+                        int tests, Checked& checked) {
   Instance instance;
-  Result<tile::ScheduledGraph> kernel = lowered(group, graph, 3, blocks::Division::by_quotients, instance);
+  const Result<tile::ScheduledGraph> kernel = lowered(group, graph, small, instance);
   if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
   if (const std::string fault = tile::structural_fault(kernel.value()); !fault.empty())
     return "no kernel: " + fault;
   if (const std::string fault = tile::coverage_fault(kernel.value()); !fault.empty())
     return "no kernel: " + fault;
-  ++checked.kernels;
   checked.field = tile::compare_over_field(kernel.value(), blocks::reference_kernel(instance.terms),
                                            {.count = tests, .seed = 1});
-  if (checked.field.says != FieldResult::Says::same) return "over a field: " + checked.field.why;
-  kernel = lowered(group, graph, 24, blocks::Division::by_inverses, instance);
+  return checked.field.says == FieldResult::Says::same ? "" : "over a field: " + checked.field.why;
+}
+
+std::string check(const block::Terms& group, const block::BlockGraph& graph, int tests, Checked& checked) {
+  if (const std::string fault = block::fault_in(graph); !fault.empty()) return "no block graph: " + fault;
+  if (graph.leaves != group.leaves) return "leaves of another group";
+  if (!block::prove(group, graph).proven) return "not equal by the laws";
+  if (const std::string why = check_field(group, graph, kFewTerms, tests, checked); !why.empty()) return why;
+  Checked of_vectors;
+  if (const std::string why = check_field(group, graph, kVectors, kTestsOfVectors, of_vectors); !why.empty())
+    return why;
+  Instance instance;
+  const Result<tile::ScheduledGraph> kernel = lowered(group, graph, kManyTerms, instance);
   if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
-  ++checked.kernels;
+  checked.kernels = 3;
   return check_errors(instance, kernel.value(), checked);
 }
 

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "korch/codegen/block/lower.h"
+#include "korch/structures/describe.h"
 
 namespace korch::structures {
 namespace {
@@ -61,16 +59,9 @@ StructuredCandidates structured_candidates(const Graph& graph, const Device& dev
     const block::Terms& terms = workload.group.terms;
     const Searched& searched = book.find(terms, options);
     for (size_t i = 0; i < searched.accepted.size(); ++i) {
-      const FieldResult& field = searched.checks[i].field;
-      const std::string bound = field.error_bound < 1 ? fmt::format("wrong with a probability of 2^-{:.0f}",
-                                                                    -std::log2(field.error_bound))
-                                                      : "no bound";
-      workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(block::PlacedGraph{
-          with_extents(searched.accepted[i], terms), workload.group.leaves, workload.group.results,
-          fmt::format(
-              "found by search; equal by laws, and in {} tests over a field ({}); error in float32 {:.2g} "
-              "times that of the primitives",
-              field.tests, bound, searched.checks[i].error)}));
+      workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(
+          block::PlacedGraph{with_extents(searched.accepted[i], terms), workload.group.leaves,
+                             workload.group.results, "found by search: " + describe(searched.checks[i])}));
     }
     if (workload.candidate.structures.empty())
       ++result.counts["workload without structures"];

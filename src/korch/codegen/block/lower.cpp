@@ -258,7 +258,7 @@ int BlockLowering::exponential(int step, const std::vector<int>&) {
 
 std::vector<OuterLoop> BlockLowering::around(const Zone& zone, AxisSet axes) const {
   std::vector<OuterLoop> loops;
-  if (zone.loop_axis >= 0) slice_.loop(zone.loop_axis).loop(loops, zone.low, zone.high);
+  if (zone.loop_axis >= 0) slice_.loop(zone).loop(loops, zone.low, zone.high);
   if (roles_.rows >= 0 && (axes & axis_set(roles_.rows)) != 0 && slice_.rows().rows > 1)
     loops.push_back({{"row", slice_.rows().rows}, 0, slice_.rows().rows});
   return loops;
@@ -436,8 +436,8 @@ int BlockLowering::right_element(int step, const RowProduct& p, const Cursor& cu
   const int64_t block = packed.operand.blocks.block_lanes(), depth = packed.operand.depth;
   Index first = tile::flatten(matrix, extents) * packed.operand.matrix_elements();
   if (p.columns == zone.loop_axis && block > 0)
-    first = first + slice_.loop(zone.loop_axis).at(zone.low, zone.high) *
-                        (slice_.most(p.columns) / block * block * depth);
+    first =
+        first + slice_.loop(zone).at(zone.low, zone.high) * (slice_.most(p.columns) / block * block * depth);
   return builder_.load(packed.buffer,
                        first + b * (depth * block) + cursor.global[static_cast<size_t>(p.terms)] * lanes + c);
 }
@@ -584,8 +584,7 @@ Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
       emit_part(place, {});
       continue;
     }
-    for (const Zone& zone : slice_.zones(graph_.loops[static_cast<size_t>(place / 2)]))
-      emit_part(place, zone);
+    for (const Zone& zone : slice_.zones(place / 2)) emit_part(place, zone);
   }
   write_results();
   builder_.add_phase(std::move(phase_));

@@ -17,17 +17,18 @@ Slice::Slice(const BlockGraph& graph, const Roles& roles, const BlockSchedule& s
       rows_(rows_of(graph, roles, schedule)),
       row_blocks_("block", rows_.tiles(), 1) {}
 
-std::vector<Zone> Slice::zones(int axis) const {
+std::vector<Zone> Slice::zones(int loop_number) const {
+  const int axis = graph_.loops[static_cast<size_t>(loop_number)];
   const int64_t last = blocks(axis) - 1, rest = extent(axis) - last * schedule_.block;
-  if (rest == schedule_.block) return {{axis, 0, last + 1, rest}};
+  if (rest == schedule_.block) return {{loop_number, axis, 0, last + 1, rest}};
   std::vector<Zone> zones;
-  if (last > 0) zones.push_back({axis, 0, last, schedule_.block});
-  zones.push_back({axis, last, last + 1, rest});
+  if (last > 0) zones.push_back({loop_number, axis, 0, last, schedule_.block});
+  zones.push_back({loop_number, axis, last, last + 1, rest});
   return zones;
 }
 
 tile::Condition Slice::in_blocks(const Zone& zone, int64_t low, int64_t high) const {
-  return tile::Condition().require(loop(zone.loop_axis).at(zone.low, zone.high), low, high);
+  return tile::Condition().require(loop(zone).at(zone.low, zone.high), low, high);
 }
 
 int64_t Slice::most(int axis) const {
@@ -61,7 +62,7 @@ void Slice::set(Cursor& cursor, int axis, const tile::Index& local, const Zone& 
     // A block may be one row short; what is computed in place of it nobody stores.
     if (rows_.short_tiles > 0) global = tile::clamp(global, 0, extent(axis) - 1);
   } else if (axis == zone.loop_axis) {
-    global = loop(axis).at(zone.low, zone.high) * schedule_.block + local;
+    global = loop(zone).at(zone.low, zone.high) * schedule_.block + local;
   }
 }
 

@@ -1,6 +1,8 @@
 // How a kernel of a block graph is cut: the rows of a slice, and the blocks of the loop's axis.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "korch/codegen/block/arguments.h"
 #include "korch/codegen/block/roles.h"
 #include "korch/codegen/linear/slice_axis.h"
@@ -12,6 +14,7 @@ namespace korch::blocks {
 
 // Blocks of a loop's axis of one length: number low .. high - 1. Outside of loops: one, of no length.
 struct Zone {
+  int loop_number = -1;  // of the graph's loops
   int loop_axis = -1;
   int64_t low = 0, high = 1, length = 0;
 };
@@ -28,8 +31,12 @@ class Slice {
   const linear::RowTiling& rows() const { return rows_; }
   const linear::SliceAxis& row_blocks() const { return row_blocks_; }
   int64_t blocks(int axis) const { return ceil_div(extent(axis), schedule_.block); }
-  linear::SliceAxis loop(int axis) const { return {"block_" + name(axis), blocks(axis), blocks(axis)}; }
-  std::vector<Zone> zones(int axis) const;
+  // Two loops over one axis have variables of their own: neighbouring nests in one loop would be one loop.
+  linear::SliceAxis loop(const Zone& zone) const {
+    const int64_t count = blocks(zone.loop_axis);
+    return {fmt::format("block{}_{}", zone.loop_number, name(zone.loop_axis)), count, count};
+  }
+  std::vector<Zone> zones(int loop_number) const;
   tile::Condition first(const Zone& zone) const { return in_blocks(zone, 0, 0); }
   tile::Condition later(const Zone& zone) const { return in_blocks(zone, 1, blocks(zone.loop_axis) - 1); }
 

@@ -1,0 +1,45 @@
+#include "korch/structures/describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace korch::structures {
+namespace {
+
+std::string counts(const std::map<std::string, int>& counted) {
+  std::vector<std::string> items;
+  for (const auto& [what, count] : counted) items.push_back(fmt::format("{} {}", count, what));
+  return items.empty() ? "none" : fmt::format("{}", fmt::join(items, ", "));
+}
+
+}  // namespace
+
+std::string describe(const Checked& checked) {
+  if (!checked.accepted) return "refused: " + checked.why;
+  const std::string bound = checked.field.error_bound < 1
+                                ? fmt::format("a difference passes with a probability of 2^{:.0f} at most",
+                                              std::log2(checked.field.error_bound))
+                                : "no bound on what they overlook is known";
+  return fmt::format(
+      "equal by laws; the same in {} tests over a field ({}); {:.2g} times the primitives' error in float32",
+      checked.field.tests, bound, checked.error);
+}
+
+std::string describe(const Searched& searched) {
+  const block::SearchLog& log = searched.log;
+  std::string text = searched.group;
+  text += fmt::format("e-graph: {} nodes in {} classes, {} after {} sweeps\n", log.saturation.nodes,
+                      log.saturation.classes, log.saturation.saturated ? "saturated" : "not saturated",
+                      log.saturation.sweeps);
+  text += fmt::format("generated: {} block graphs of {} choices of nodes; left out: {}\n", log.generated,
+                      log.choices, counts(log.pruned));
+  text += fmt::format("checked: {}; refused: {}\n", searched.checked, counts(searched.refused));
+  for (size_t i = 0; i < searched.accepted.size(); ++i)
+    text += fmt::format("structure {}: {}\n{}", i, describe(searched.checks[i]),
+                        block::print(searched.accepted[i]));
+  return text;
+}
+
+}  // namespace korch::structures
