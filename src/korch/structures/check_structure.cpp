@@ -29,18 +29,46 @@ struct Small {
   int64_t lanes;
   std::vector<int64_t> blocks;  // values of a loop's axis in a block: the first that there is a kernel for
   int64_t full_blocks, part, whole;
+  double most_elements;  // that a step goes over
   blocks::Division division;
 };
 // Sums of few exponentials have a bound; vectors, and several blocks of them, need longer axes.
-const Small kFewTerms = {2, {2, 4, 6, 8, 10, 12}, 1, 1, 2, blocks::Division::by_quotients};
-const Small kVectors = {4, {8, 16, 24, 32}, 2, 3, 3, blocks::Division::by_quotients};
-const Small kManyTerms = {4, {8, 16, 24, 32}, 2, 3, 24, blocks::Division::by_inverses};
+const Small kFewTerms = {2, {2, 4, 6, 8, 10, 12}, 1, 1, 2, 600, blocks::Division::by_quotients};
+const Small kVectors = {4, {8, 16, 24, 32}, 2, 3, 3, 4000, blocks::Division::by_quotients};
+const Small kManyTerms = {4, {8, 16, 24, 32}, 2, 3, 24, 40000, blocks::Division::by_inverses};
 
 struct Instance {
   block::Terms terms;
   block::BlockGraph graph;
   BlockSchedule schedule;
 };
+
+// Of the step that goes over most, the elements.
+double largest_domain(const block::BlockGraph& graph) {
+  double largest = 0;
+  for (const block::Step& step : graph.steps) {
+    double elements = 1;
+    for (size_t i = 0; i < graph.axes.size(); ++i)
+      if (((step.axes | step.over) & block::axis_set(static_cast<int>(i))) != 0)
+        elements *= static_cast<double>(graph.axes[i].extent);
+    largest = std::max(largest, elements);
+  }
+  return largest;
+}
+
+// Groups of many axes have short ones, down to 2.
+void bound_work(const std::vector<int>& loops, double most, block::BlockGraph& graph) {
+  while (largest_domain(graph) > most) {
+    block::Axis* longest = nullptr;
+    for (size_t i = 0; i < graph.axes.size(); ++i)
+      if (std::ranges::count(loops, static_cast<int>(i)) == 0 &&
+          (longest == nullptr || graph.axes[i].extent > longest->extent))
+        longest = &graph.axes[i];
+    if (longest == nullptr || longest->extent <= 2) return;
+    longest->extent = (longest->extent + 1) / 2;
+  }
+}
+
 Instance small_instance(const block::Terms& group, const block::BlockGraph& graph, int64_t block,
                         const Small& sizes) {
   Instance small{group, graph, {.structure = 0, .rows = kRows - 2, .block = block}};
@@ -53,8 +81,9 @@ Instance small_instance(const block::Terms& group, const block::BlockGraph& grap
       extent = i % 2 == 0 ? kGrid : kRows;
     else
       extent = sizes.whole + static_cast<int64_t>(i % 3);
-    small.terms.axes[i].extent = extent;
   }
+  bound_work(graph.loops, sizes.most_elements, small.graph);
+  small.terms.axes = small.graph.axes;
   return small;
 }
 
