@@ -62,7 +62,9 @@ INSTANTIATE_TEST_SUITE_P(Goldens, BlockStructures,
                                          Golden{"linear_attention", {"n"}}, Golden{"qk_norm_gqa", {"n"}},
                                          Golden{"rms_norm_matmul", {"d"}}, Golden{"lora", {"d"}},
                                          Golden{"gated_mlp", {"d"}}, Golden{"rms_swiglu", {"d"}},
-                                         Golden{"ntrans", {}}, Golden{"log_sum_exp", {"n"}}),
+                                         Golden{"rms_mlp", {"f"}}, Golden{"attention_with_statistics", {"n"}},
+                                         Golden{"absmax_matmul", {"d"}}, Golden{"ntrans", {}},
+                                         Golden{"log_sum_exp", {"n"}}),
                          [](const auto& info) { return info.param.group; });
 
 // FlashDecoding: the golden's loop in two phases.
