@@ -5,7 +5,6 @@
 #include <set>
 
 #include "korch/base/error.h"
-#include "korch/block/prove.h"
 #include "korch/block/structure.h"
 
 namespace korch::block {
@@ -211,8 +210,6 @@ class StructureSearch {
         ++log_.pruned["slower"];
       else if (number == limits_.alike || static_cast<int>(kept.size()) == limits_.structures)
         ++log_.pruned[number == limits_.alike ? "as others, and slower" : "too many structures"];
-      else if (!prove(group_, graph, limits_.saturation).proven)
-        ++log_.pruned["not proven"];
       else
         ++number, kept.push_back(std::move(graph));
     }
