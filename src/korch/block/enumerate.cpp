@@ -5,6 +5,7 @@
 #include <set>
 
 #include "korch/base/error.h"
+#include "korch/block/prove.h"
 #include "korch/block/structure.h"
 
 namespace korch::block {
@@ -169,6 +170,10 @@ class StructureSearch {
     BlockGraph& graph = std::get<BlockGraph>(built);
     if (operations_of(graph) > limits_.operations) {
       ++log_.pruned["too many operations"];
+      return;
+    }
+    if (!starts_with_numbers(graph)) {
+      ++log_.pruned["a rescaling that begins with infinity"];
       return;
     }
     choose_grids(graph);
