@@ -100,6 +100,18 @@ Terms layer_norm_matmul() {
   return g.terms;
 }
 
+// Of what three tensors are together, as embeddings are.
+Terms embedding_norm_matmul() {
+  G g("m:16 f:4096 d:1024");
+  const int x = g.add(g.add(g.leaf("m d"), g.leaf("d")), g.leaf("m d")), w = g.leaf("d f");
+  const double part = 1.0 / 1024;
+  const int centred = g.sub(x, g.mul(g.sum("d", x), g.num(part)));
+  const int variance = g.mul(g.sum("d", g.mul(centred, centred)), g.num(part));
+  const int scale = g.call(Op::Reciprocal, {g.call(Op::Sqrt, {g.add(variance, g.num(1e-12))})});
+  g.terms.results = {g.dot("d", g.mul(centred, scale), w)};
+  return g.terms;
+}
+
 Terms lora() {
   G g("m:16 f:4096 d:4096 r:16");
   const int x = g.leaf("m d"), w = g.leaf("d f"), a = g.leaf("d r"), b = g.leaf("r f");
@@ -197,6 +209,7 @@ std::map<std::string, Terms> groups() {
   all["qk_norm_gqa"] = qk_norm_gqa();
   all["rms_norm_matmul"] = rms_norm_matmul();
   all["layer_norm_matmul"] = layer_norm_matmul();
+  all["embedding_norm_matmul"] = embedding_norm_matmul();
   all["lora"] = lora();
   all["gated_mlp"] = gated_mlp();
   all["rms_swiglu"] = rms_swiglu();

@@ -113,6 +113,14 @@ TEST_F(BlockLaws, FactorsLeaveSumsOfAxesThatTheyAreFreeOf) {
   unequal(sum(A, div(of_b, x)), div(of_b, sum(A, x)));
 }
 
+// exp(x) exp(c - x) depends on what c depends on, and so does a function of it.
+TEST_F(BlockLaws, AClassDependsOnWhatAllItsNodesDependOn) {
+  const int of_c = t.call(Op::Tanh, {mul(exp(x), exp(sub(of_b, x)))});
+  equal(sum(A, mul(of_c, y)), mul(of_c, sum(A, y)));
+  const int of_x = t.call(Op::Tanh, {mul(exp(x), exp(sub(of_b, z)))});
+  unequal(sum(A, mul(of_x, y)), mul(of_x, sum(A, y)));
+}
+
 // (q k^T) v = q (k^T v).
 TEST_F(BlockLaws, ProductsOfMatricesAssociate) {
   t.axes.push_back({"e", 2});

@@ -172,6 +172,10 @@ class StructureSearch {
       ++log_.pruned["too many operations"];
       return;
     }
+    if (!starts_with_numbers(graph)) {
+      ++log_.pruned["a rescaling that begins with infinity"];
+      return;
+    }
     choose_grids(graph);
   }
 
@@ -211,8 +215,6 @@ class StructureSearch {
         ++log_.pruned["slower"];
       else if (number == limits_.alike || static_cast<int>(kept.size()) == limits_.structures)
         ++log_.pruned[number == limits_.alike ? "as others, and slower" : "too many structures"];
-      else if (!prove(group_, graph, limits_.saturation).proven)
-        ++log_.pruned["not proven"];
       else
         ++number, kept.push_back(std::move(graph));
     }

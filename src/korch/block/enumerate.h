@@ -11,7 +11,7 @@ namespace korch::block {
 
 struct SearchLimits {
   SaturationLimits saturation = {};
-  int choices = 500;    // of nodes that compute the group
+  int choices = 200;    // of nodes that compute the group
   double dearer = 1.5;  // than the cheapest of them
   int operations = 40;  // of a block graph: calls and folds
   double slower = 3;    // than the cheapest block graph
@@ -32,7 +32,7 @@ struct SearchLog {
 double rough_cost(const BlockGraph& graph);
 
 // Block graphs that compute all results of the group, the cheapest first, each once and without fault. The
-// same for the same group.
+// same for the same group. Right by construction, and therefore to be proven by who takes them (prove.h).
 std::vector<BlockGraph> structures(const Terms& group, const SearchLimits& limits, SearchLog& log);
 
 }  // namespace korch::block

@@ -13,7 +13,7 @@ using Part = ENode::Part;
 // Longer sums and products than groups have stay as they are.
 constexpr size_t kMostParts = 24;
 // Sums of more terms are not multiplied out.
-constexpr size_t kMostDistributed = 4;
+constexpr size_t kMostDistributed = 2;
 
 // The least term of each class. A node of a class whose own least term is a part of the node's, as x = (x y)
 // / y, says nothing new by being put in place of the class, and would be again in what comes out.
@@ -276,17 +276,17 @@ class Laws {
     }
   }
 
-  // Of the operand: (s + t) x = s x + t x, where that lets a factor out of the fold.
+  // Of the operand: (s + t) x = s x + t x, where that lets a factor out of the fold. Not of squares, which
+  // would be the difference of two large sums.
   void distribute(const ENode& inner) {
     for (size_t i = 0; i < inner.parts.size(); ++i) {
-      if (inner.parts[i].times < 1) continue;
+      if (inner.parts[i].times != 1) continue;
+      const std::vector<Part> rest = without(inner.parts, i);
       for (const ENode& of : nodes(inner.parts[i].of, Kind::sum)) {
         const bool helps = std::any_of(of.parts.begin(), of.parts.end(), [&](const Part& part) {
           return (node_.over & ~graph_.axes(part.of)) != 0;
         });
         if (!(helps || of.number != 0) || of.parts.size() > kMostDistributed) continue;
-        std::vector<Part> rest = inner.parts;
-        rest[i].times -= 1;
         std::vector<Part> terms;
         for (const Part& part : of.parts) {
           std::vector<Part> factors = rest;

@@ -42,25 +42,6 @@ double identity_of(ScalarFn combine) {
   return combine == ScalarFn::mul ? 1 : 0;
 }
 
-// In the first block a rescaling multiplies 0 by what it makes of the accumulators' identities, whatever else
-// it reads: that must be a number.
-bool starts_with_numbers(const BlockGraph& graph) {
-  constexpr double kAnything = 0.6;
-  std::vector<double> values;
-  for (const Step& step : graph.steps) {
-    std::vector<double> args;
-    for (int arg : step.args) args.push_back(values[arg]);
-    double value = kAnything;
-    if (step.kind == Step::Kind::number) value = step.number;
-    if (step.kind == Step::Kind::call) value = value_of_call(step, args);
-    if (step.kind == Step::Kind::before) value = identity_of(graph.steps[step.args[0]].combine);
-    values.push_back(value);
-  }
-  return std::all_of(graph.steps.begin(), graph.steps.end(), [&](const Step& step) {
-    return step.rescale < 0 || std::isfinite(values[step.rescale]);
-  });
-}
-
 // Whether pairs of terms are equal.
 class Question {
  public:
@@ -118,6 +99,23 @@ class Question {
 };
 
 }  // namespace
+
+bool starts_with_numbers(const BlockGraph& graph) {
+  constexpr double kAnything = 0.6;
+  std::vector<double> values;
+  for (const Step& step : graph.steps) {
+    std::vector<double> args;
+    for (int arg : step.args) args.push_back(values[arg]);
+    double value = kAnything;
+    if (step.kind == Step::Kind::number) value = step.number;
+    if (step.kind == Step::Kind::call) value = value_of_call(step, args);
+    if (step.kind == Step::Kind::before) value = identity_of(graph.steps[step.args[0]].combine);
+    values.push_back(value);
+  }
+  return std::all_of(graph.steps.begin(), graph.steps.end(), [&](const Step& step) {
+    return step.rescale < 0 || std::isfinite(values[step.rescale]);
+  });
+}
 
 int copy_term(const Terms& from, int term, Terms& to) {
   std::map<int, int> copies;

@@ -21,6 +21,10 @@ struct Proof {
 Proof prove(const Terms& terms, const std::vector<std::pair<int, int>>& pairs,
             const SaturationLimits& limits = {});
 
+// In the first block a rescaling multiplies 0 by what it makes of the accumulators' identities, whatever else
+// it reads: whether that is a number.
+bool starts_with_numbers(const BlockGraph& graph);
+
 // Whether the block graph, of the group's leaves, computes the group's results: its meaning, and the
 // equations of its rescalings. It takes no exponential that is equal to none of the group's, but of x - max
 // x, and what it rescales begins with numbers: no infinity times 0.
