@@ -1,12 +1,14 @@
 // What stands for kernels before a plan: columns, tile graphs, lowered tile graphs.
 #include <fmt/format.h>
 
+#include <memory>
 #include <random>
 
 #include "../codegen_loop/generate.h"
 #include "../codegen_loop/tile_graph_check.h"
 #include "korch/codegen/implementation.h"
 #include "korch/codegen/passes/passes.h"
+#include "korch/groups/group_terms.h"
 #include "korch/interp/interpreter.h"
 #include "korch/ir/text.h"
 #include "korch/search/columns.h"
@@ -32,12 +34,20 @@ std::string what(const Graph& graph, const Columns& columns, int column) {
   return {};
 }
 
-// The one candidate that holds every primitive.
-Candidate whole_graph(const Graph& graph) {
+// The one candidate that holds every primitive, with this structure.
+Candidate whole_graph(const Graph& graph, const std::string& block) {
   std::vector<NodeId> nodes;
   for (NodeId id : graph.topological_order())
     if (info(graph.node(id).op).category != Category::constant) nodes.push_back(id);
-  return make_candidate(graph, nodes, graph.outputs());
+  Candidate candidate = make_candidate(graph, nodes, graph.outputs());
+  if (block.empty()) return candidate;
+  const groups::GroupTerms group = groups::terms_of(graph, candidate).value();
+  block::PlacedGraph placed{block::parse_block_graph(block), group.leaves, group.results, "by hand"};
+  for (size_t i = 0; i < placed.graph.axes.size(); ++i)
+    placed.graph.axes[i].extent = group.terms.axes.at(i).extent;
+  KORCH_ASSERT(placed.graph.leaves == group.terms.leaves, "the block graph has leaves of another group");
+  candidate.structures = {std::make_shared<const block::PlacedGraph>(std::move(placed))};
+  return candidate;
 }
 
 bool is_wanted(const Implementation& implementation, const RunLine& line) {
@@ -75,7 +85,7 @@ std::string refusal_text(const Refusal& refusal) {
 
 // Of each kernel that is wanted its tile graph; of none, which others there are and why.
 std::string tile_graphs(const Graph& graph, const RunLine& line, bool lowered) {
-  const Candidate candidate = whole_graph(graph);
+  const Candidate candidate = whole_graph(graph, line.block);
   std::vector<Refusal> refused;
   const std::vector<Implementation> all =
       implementations(graph, candidate, line.target, line.accuracy(), &refused);
@@ -125,9 +135,10 @@ std::string columns_text(const Graph& graph, const RunLine& line) {
 void check_kernels(const std::string& input, const RunLine& line) {
   constexpr double kTolerance = 1e-5;
   std::mt19937_64 random(1);
-  Graph graph = parse_graph(input);
+  const Input parts = split_input(input);
+  Graph graph = parse_graph(parts.graph);
   vary_large_constants(graph, random);
-  const Candidate candidate = whole_graph(graph);
+  const Candidate candidate = whole_graph(graph, parts.block);
   std::vector<HostTensor> by_graph, inputs;
   for (ValueId id : graph.inputs()) by_graph.push_back(random_tensor(graph.value(id).type, random));
   for (ValueId id : candidate.inputs)

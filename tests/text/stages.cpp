@@ -167,8 +167,17 @@ RunLine parse_run_line(const std::string& text) {
   return line;
 }
 
+Input split_input(const std::string& input) {
+  const size_t at = input.find("\nblock {");
+  if (at == std::string::npos) return {input, ""};
+  return {input.substr(0, at + 1), input.substr(at + 1)};
+}
+
 std::string run_stage(const RunLine& line, const std::string& input) {
-  return row_of(line.stage).run(parse_graph(input), line);
+  const Input parts = split_input(input);
+  RunLine with_block = line;
+  with_block.block = parts.block;
+  return row_of(line.stage).run(parse_graph(parts.graph), with_block);
 }
 
 }  // namespace korch

@@ -21,9 +21,17 @@ struct RunLine {
   bool bfloat16 = false;          // --bfloat16: all that may be is multiplied in it and stored as it
   Device target;                  // --target NAME (of kIsas, or gpu), --threads N
   std::string name;               // of the case
+  std::string block = {};         // the input's block graph, of the family that lowers one
 
   Accuracy accuracy() const { return strict ? Accuracy::strict : Accuracy::standard; }
 };
+
+// The input is a graph, and behind it may stand a block graph of all its primitives, with the axes and leaves
+// of the stage `terms`.
+struct Input {
+  std::string graph, block;
+};
+Input split_input(const std::string& input);
 
 // Throws Error{usage}. The target is of no machine: its caches, name and speeds (with_nominal_speeds) are the
 // same on every one. It has no library calls, which depend on the machine.

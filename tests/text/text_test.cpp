@@ -2,6 +2,7 @@
 //
 //   // RUN: <stage> [family] [--option [value]]... [case name]        (stages.h)
 //   graph { ... }          the input, comments included
+//   block { ... }          where the family lowers block graphs: that of the kernel
 //   // EXPECT:
 //   ...                    what the stage prints; "error: <message>" when it throws
 //

@@ -33,7 +33,7 @@ enum class Dropped { obstacle, size, linear, sinks, needed_outside, gain, terms,
 const char* name(Dropped rule);
 
 struct Workloads {
-  std::vector<Workload> groups;        // what saves most time first
+  std::vector<Workload> groups;        // what saves most for the time of its search first
   int links = 0;                       // pairs of a product and a product or reduction that a Value leads to
   int sets = 0;                        // that were looked at
   std::map<std::string, int> dropped;  // by rule
