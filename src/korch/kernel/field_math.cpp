@@ -150,7 +150,8 @@ Scalar DegreeMath::add(Degrees degrees, const Scalar& value) const {
 }
 
 DegreeMath::Exponents DegreeMath::sums(const Exponents& a, const Exponents& b) {
-  constexpr size_t kMost = 1 << 22;
+  // Sums of more than some dozen have no bound.
+  constexpr size_t kMost = 1 << 12;
   if (a.size() * b.size() > kMost) throw Undecidable{"a sum of so many exponentials"};
   Exponents all;
   for (const uint64_t x : a)
