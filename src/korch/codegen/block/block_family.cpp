@@ -22,11 +22,26 @@ double flops_of(const block::BlockGraph& graph) {
   return flops;
 }
 
+// Whether a result has axes that what is stored does not depend on, as one that Expand makes.
+bool repeats_elements(const block::PlacedGraph& structure) {
+  for (size_t r = 0; r < structure.results.size(); ++r) {
+    const auto step = static_cast<size_t>(structure.graph.results[r]);
+    for (const block::AxisList& digits : structure.results[r].at)
+      for (int axis : digits)
+        if ((structure.graph.steps[step].axes & block::axis_set(axis)) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void list_blocks(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
-                 std::vector<Implementation>& found, std::vector<Refusal>&) {
+                 std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   for (size_t i = 0; i < candidate.structures.size(); ++i) {
+    if (repeats_elements(*candidate.structures[i])) {
+      refused.push_back({RefusalReason::no_kernel_family, "blocks: a result that repeats elements"});
+      continue;
+    }
     const block::BlockGraph& structure = candidate.structures[i]->graph;
     BlockSchedule schedule = blocks::choose_schedule(structure, target);
     schedule.structure = static_cast<int>(i);

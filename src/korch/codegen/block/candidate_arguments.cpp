@@ -77,8 +77,8 @@ class CandidateArguments final : public Arguments {
     // Another product may read the same constant in another order.
     if (builder.buffer(buffer).packing.kind != "row_major") return -1;
     const Shape& shape = graph_.value(place.value).type.shape;
-    builder.buffer(buffer).packing = {"columns",
-                                      {by_terms ? 1 : 2, 1, blocks.block_lanes(), blocks.tail_lanes()}};
+    const int64_t width = blocks.blocks > 0 ? blocks.block_lanes() : blocks.tail_lanes();
+    builder.buffer(buffer).packing = {"columns", {by_terms ? 1 : 2, 1, width, blocks.tail_lanes()}};
     builder.buffer(buffer).elements = blocks.lanes_in_all() * shape[by_terms ? 0 : 1];
     return buffer;
   }
