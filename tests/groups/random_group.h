@@ -12,10 +12,12 @@ namespace korch::groups {
 
 class RandomGroup {
  public:
-  explicit RandomGroup(uint64_t seed) : random_(seed) {}
+  explicit RandomGroup(uint64_t seed, std::vector<int64_t> extents = {1, 2, 3, 4, 6},
+                       int64_t most_elements = 300)
+      : random_(seed), extents_(std::move(extents)), most_elements_(most_elements) {}
 
   Graph make() {
-    for (int i = 0; i < 2; ++i) add(input(random_shape()));
+    for (int i = 0; i < 2; ++i) values_.push_back(input(random_shape()));
     const int64_t primitives = 3 + below(8);
     for (int64_t i = 0; i < primitives; ++i) grow();
     std::vector<ValueId> outputs;
@@ -34,10 +36,10 @@ class RandomGroup {
   int64_t below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
   bool one_in(int64_t n) { return below(n) == 0; }
 
+  int64_t any_extent() { return extents_[static_cast<size_t>(below(static_cast<int64_t>(extents_.size())))]; }
   Shape random_shape() {
-    static const std::vector<int64_t> extents = {1, 2, 3, 4, 6};
     Shape shape(static_cast<size_t>(2 + below(2)));
-    for (int64_t& extent : shape) extent = extents[static_cast<size_t>(below(5))];
+    for (int64_t& extent : shape) extent = any_extent();
     return shape;
   }
   ValueId input(Shape shape, DType type = DType::f32) {
@@ -51,7 +53,7 @@ class RandomGroup {
     return graph.add_constant(HostTensor::of<float>(DType::f32, shape, values));
   }
   void add(ValueId value) {
-    if (graph.value(value).type.elements() <= 300) values_.push_back(value);
+    if (graph.value(value).type.elements() <= most_elements_) values_.push_back(value);
   }
   // Recent ones often, so that groups are deep.
   ValueId pick() {
@@ -76,7 +78,7 @@ class RandomGroup {
   }
 
   void grow() {
-    switch (below(9)) {
+    switch (below(10)) {
       case 0:
         return add(elementwise());
       case 1:
@@ -93,6 +95,8 @@ class RandomGroup {
         return add(rearranged());
       case 8:
         return add(chosen());
+      case 9:
+        return add(softmax());
     }
   }
 
@@ -121,14 +125,22 @@ class RandomGroup {
     if (one_in(4) && axis + 1 < rank) axes.push_back(axis + 1);
     return graph.add(ops[static_cast<size_t>(below(4))], ReduceAttrs{axes, one_in(2)}, {bounded(x)});
   }
+  ValueId softmax() {
+    const ValueId x = pick();
+    if (shape(x).empty()) return x;
+    const ReduceAttrs over{{below(static_cast<int64_t>(shape(x).size()))}, true};
+    const ValueId centred = graph.add(Op::Sub, NoAttrs{}, {x, graph.add(Op::ReduceMax, over, {x})});
+    const ValueId weights = graph.add(Op::Exp, NoAttrs{}, {centred});
+    return graph.add(Op::Div, NoAttrs{}, {weights, graph.add(Op::ReduceSum, over, {weights})});
+  }
   ValueId product() {
     const ValueId a = pick();
     if (shape(a).size() < 2) return a;
     const bool turn_a = one_in(3), turn_b = one_in(2);
     Shape wanted = shape(a);
     const int64_t k = wanted[wanted.size() - (turn_a ? 2 : 1)];
-    wanted[wanted.size() - 2] = turn_b ? 1 + below(4) : k;
-    wanted[wanted.size() - 1] = turn_b ? k : 1 + below(4);
+    wanted[wanted.size() - 2] = turn_b ? any_extent() : k;
+    wanted[wanted.size() - 1] = turn_b ? k : any_extent();
     if (wanted.size() == 3 && one_in(3)) wanted.erase(wanted.begin());
     ValueId b = kNoId;
     for (ValueId value : values_)
@@ -189,6 +201,8 @@ class RandomGroup {
   }
 
   std::mt19937_64 random_;
+  std::vector<int64_t> extents_;
+  int64_t most_elements_;
   std::vector<ValueId> values_;
 };
 

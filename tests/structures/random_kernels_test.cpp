@@ -2,9 +2,11 @@
 // primitives do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "../codegen_loop/tile_graph_check.h"
+#include "../groups/random_attention.h"
 #include "../groups/random_group.h"
 #include "../groups/term_values.h"
 #include "korch/block/enumerate.h"
@@ -46,13 +48,18 @@ block::PlacedGraph placed(block::BlockGraph structure, const groups::GroupTerms&
   return {std::move(structure), group.leaves, group.results, "of a test"};
 }
 
-// The number of kernels that there are for the first structures of the group that are accepted.
-int check_group(const Graph& graph, const Candidate& candidate, const groups::GroupTerms& group,
-                uint64_t seed) {
+struct Count {
+  int groups = 0, kernels = 0;
+  int running = 0;  // of the kernels: with accumulators that are rescaled
+};
+
+// Kernels of the first structures of the group that are accepted.
+void check_group(const Graph& graph, const Candidate& candidate, const groups::GroupTerms& group,
+                 uint64_t seed, int structures, Count& count) {
   const Device target = cpu_device(Isa::x86_64_v3, 2);
   block::SearchLimits limits;
   limits.choices = 20;
-  limits.structures = 2;
+  limits.structures = structures;
   limits.saturation.nodes = 1000;
   block::SearchLog log;
   const Values values = random_values(graph, candidate, seed);
@@ -64,42 +71,71 @@ int check_group(const Graph& graph, const Candidate& candidate, const groups::Gr
   std::vector<Implementation> found;
   std::vector<Refusal> refused;
   list_blocks(graph, searched, target, Accuracy::standard, found, refused);
-  int kernels = 0;
   for (const Implementation& implementation : found) {
     Result<tile::ScheduledGraph> kernel = build_blocks(graph, searched, implementation, target);
     if (!kernel) continue;
-    ++kernels;
     const int number = std::get<BlockSchedule>(implementation.schedule).structure;
     const block::BlockGraph& structure = searched.structures[static_cast<size_t>(number)]->graph;
+    ++count.kernels;
+    count.running += std::any_of(structure.steps.begin(), structure.steps.end(),
+                                 [](const block::Step& step) { return step.rescale >= 0; });
     testing::check_tiles(std::move(kernel).value(), graph, searched, implementation, target, values.inputs,
                          values.results, 1e-4,
                          "seed " + std::to_string(seed) + "\n" + print(graph) + block::print(structure));
   }
-  return kernels;
 }
 
-TEST(RandomKernels, ComputeWhatPrimitivesDo) {
-  int groups_taken = 0, kernels = 0;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
-    groups::RandomGroup maker(seed);
+Count check_groups(uint64_t first, uint64_t seeds, const std::vector<int64_t>& extents,
+                   int64_t most_elements) {
+  Count count;
+  for (uint64_t seed = first; seed < first + seeds && !::testing::Test::HasFailure(); ++seed) {
+    groups::RandomGroup maker(seed, extents, most_elements);
     const Graph graph = maker.make();
     if (graph.outputs().empty()) continue;
     const Candidate candidate = groups::all_of(graph);
     const Result<groups::GroupTerms> group = groups::terms_of(graph, candidate);
     if (!group || group.value().terms.terms.size() > 16) continue;
     int folds = 0;
+    int64_t steps = 1;  // of the largest loop nest, at most
     for (const block::Term& term : group.value().terms.terms) folds += term.kind == block::TermKind::fold;
-    if (folds == 0) continue;
-    ++groups_taken;
+    for (const block::Axis& axis : group.value().terms.axes) steps *= axis.extent;
+    if (folds == 0 || steps > 500'000) continue;
+    ++count.groups;
     try {
-      kernels += check_group(graph, candidate, group.value(), seed);
+      check_group(graph, candidate, group.value(), seed, 2, count);
     } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what() << "\n" << print(graph) << groups::structure_text(group.value().terms);
+      ADD_FAILURE() << "seed " << seed << ": " << error.what() << "\n"
+                    << print(graph) << groups::structure_text(group.value().terms);
     }
-    if (HasFailure()) FAIL() << "seed " << seed;
   }
-  EXPECT_GT(groups_taken, 100);
-  EXPECT_GT(kernels, 100);
+  return count;
+}
+
+TEST(RandomKernels, ComputeWhatPrimitivesDo) {
+  const Count count = check_groups(0, 300, {1, 2, 3, 4, 6}, 300);
+  EXPECT_GT(count.groups, 100);
+  EXPECT_GT(count.kernels, 100);
+}
+
+// Extents beyond a vector and a register tile.
+TEST(RandomKernels, OfManyElements) {
+  const Count count = check_groups(5000, 150, {1, 5, 16, 33, 48}, 4000);
+  EXPECT_GT(count.groups, 50);
+  EXPECT_GT(count.kernels, 80);
+}
+
+TEST(RandomKernels, OfAttention) {
+  Count count;
+  for (uint64_t seed = 0; seed < 4 && !HasFailure(); ++seed) {
+    const Graph graph = groups::RandomAttention(seed).make();
+    const Candidate candidate = groups::all_of(graph);
+    const Result<groups::GroupTerms> group = groups::terms_of(graph, candidate);
+    ASSERT_TRUE(group.ok()) << seed << ": " << group.refusal().detail;
+    groups::expect_equal_values(graph, candidate, group.value(), seed);
+    check_group(graph, candidate, group.value(), seed, 8, count);
+  }
+  EXPECT_GT(count.kernels, 20);
+  EXPECT_GT(count.running, 3);
 }
 
 }  // namespace

@@ -177,6 +177,10 @@ std::string check_field(const block::Terms& group, const block::BlockGraph& grap
 std::string check(const block::Terms& group, const block::BlockGraph& graph, int tests, Checked& checked) {
   if (const std::string fault = block::fault_in(graph); !fault.empty()) return "no block graph: " + fault;
   if (graph.leaves != group.leaves) return "leaves of another group";
+  for (size_t r = 0; r < graph.results.size(); ++r)  // y - y, say, which is 0 for all values of y's axes
+    if (graph.steps[static_cast<size_t>(graph.results[r])].axes !=
+        group.terms[static_cast<size_t>(group.results[r])].axes)
+      return "no kernel: a result that depends on fewer axes";
   if (!block::prove(group, graph).proven) return "not equal by the laws";
   if (const std::string why = check_field(group, graph, kFewTerms, tests, checked); !why.empty()) return why;
   Checked of_vectors;
