@@ -56,7 +56,7 @@ struct Count {
 // Kernels of the first structures of the group that are accepted.
 void check_group(const Graph& graph, const Candidate& candidate, const groups::GroupTerms& group,
                  uint64_t seed, int structures, Count& count) {
-  const Device target = cpu_device(Isa::x86_64_v3, 2);
+  const Device target = cpu_device(seed % 2 == 0 ? Isa::x86_64_v3 : Isa::x86_64_v4, 2);
   block::SearchLimits limits;
   limits.choices = 20;
   limits.structures = structures;
@@ -71,6 +71,14 @@ void check_group(const Graph& graph, const Candidate& candidate, const groups::G
   std::vector<Implementation> found;
   std::vector<Refusal> refused;
   list_blocks(graph, searched, target, Accuracy::standard, found, refused);
+  if (!found.empty()) {
+    std::vector<Schedule> others;
+    reschedule_blocks(graph, searched, found[0], target, others);
+    for (const Schedule& other : others) {
+      found.push_back(found[0]);
+      found.back().schedule = other;
+    }
+  }
   for (const Implementation& implementation : found) {
     Result<tile::ScheduledGraph> kernel = build_blocks(graph, searched, implementation, target);
     if (!kernel) continue;
