@@ -97,6 +97,7 @@ std::string explain_step(const Plan& plan, size_t number) {
   text += "  primitives:\n";
   for (const std::string& line : step.primitives) text += "    " + line + "\n";
   text += fmt::format("  ONNX nodes: {}\n", fmt::join(step.onnx_nodes, ", "));
+  if (!step.structure.empty()) text += "  structure, " + step.structure;
   text += explain_variants(plan, step.variants);
   text += step.rejected.empty()
               ? "  no other kernel makes the same outputs\n"
@@ -255,6 +256,8 @@ std::string steps_text(const Plan& plan) {
       text += fmt::format("                    {}\n", describe(function, plan.report.device));
     if (!step.variants.list.empty())
       text += fmt::format("                    {} variants, by a run's extents\n", step.variants.list.size());
+    if (!step.structure.empty())
+      text += fmt::format("                    {}\n", step.structure.substr(0, step.structure.find('\n')));
     if (!step.onnx_nodes.empty())
       text += fmt::format("                    covers {}\n", fmt::join(step.onnx_nodes, ", "));
   }

@@ -107,6 +107,8 @@ struct PlanStep {
   CostFrom cost_from = CostFrom::here;
   double bound_us = 0;         // the lower bound it had before it was measured
   std::string implementation;  // family, layouts, parameters
+  // Of a kernel of a block graph: where that is from and what checked it, in a line; then its text.
+  std::string structure;
   // First the cheapest kernels that could stand in its place, then the cheapest others.
   std::vector<RejectedKernel> rejected;
 };

@@ -96,6 +96,7 @@ void fields(Like<PlanStep> auto& s, auto&& f) {
       "constants", s.constants)("outputs", s.outputs)("other_end", s.other_end)("primitives", s.primitives)(
       "wiring", s.wiring)("onnx_nodes", s.onnx_nodes)("predicted_us", s.predicted_us)("measured", s.measured)(
       "bound_us", s.bound_us)("limits", s.limits)("rejected", s.rejected);
+  f.where(!s.structure.empty(), "structure", s.structure);
   f.where(!s.variants.list.empty(), "launches", s.variants);
   f.where(s.cost_from != CostFrom::here, "cost_from", s.cost_from);
 }

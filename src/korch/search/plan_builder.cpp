@@ -299,6 +299,10 @@ class PlanMaker {
       }
     }
     step.implementation = to_string(implementation);
+    if (const auto* schedule = std::get_if<BlockSchedule>(&implementation.schedule)) {
+      const block::PlacedGraph& placed = *candidate.structures[static_cast<size_t>(schedule->structure)];
+      step.structure = placed.origin + "\n" + block::print(placed.graph);
+    }
   }
 
   std::vector<TensorType> types_of(const std::vector<ValueId>& values) const {
