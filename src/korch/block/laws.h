@@ -18,8 +18,8 @@
 namespace korch::block {
 
 struct SaturationLimits {
-  int nodes = 20000;
-  int sweeps = 40;  // applications of all laws to all nodes
+  int nodes = 2000;  // ten times what groups of a dozen primitives take
+  int sweeps = 40;   // applications of all laws to all nodes
   Deadline deadline = {};
 };
 

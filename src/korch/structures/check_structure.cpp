@@ -34,8 +34,8 @@ struct Small {
 };
 // Sums of few exponentials have a bound; vectors, and several blocks of them, need longer axes.
 const Small kFewTerms = {2, {2, 4, 6, 8, 10, 12}, 1, 1, 2, 600, blocks::Division::by_quotients};
-const Small kVectors = {4, {8, 16, 24, 32}, 2, 3, 3, 4000, blocks::Division::by_quotients};
-const Small kManyTerms = {4, {8, 16, 24, 32}, 2, 3, 24, 40000, blocks::Division::by_inverses};
+const Small kVectors = {4, {8, 16, 24, 32}, 2, 3, 3, 2000, blocks::Division::by_quotients};
+const Small kManyTerms = {4, {8, 16, 24, 32}, 2, 3, 24, 12000, blocks::Division::by_inverses};
 
 struct Instance {
   block::Terms terms;

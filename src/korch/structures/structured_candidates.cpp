@@ -21,6 +21,10 @@ block::BlockGraph with_extents(block::BlockGraph graph, const block::Terms& grou
 
 }  // namespace
 
+bool StructureBook::knows(const block::Terms& group) const {
+  return by_text_.contains(groups::structure_text(group));
+}
+
 const Searched& StructureBook::find(const block::Terms& group, const Options& options) {
   std::string text = groups::structure_text(group);
   const auto [place, is_new] = by_text_.try_emplace(text, searched_.size());
@@ -50,13 +54,17 @@ StructuredCandidates structured_candidates(const Graph& graph, const Device& dev
   wanted.deadline = options.deadline;
   groups::Workloads workloads = groups::find_workloads(graph, device, wanted);
   for (const auto& [rule, count] : workloads.dropped) result.counts["workload " + rule] += count;
-  int late = 0;
+  int late = 0, searches = 0;
   for (groups::Workload& workload : workloads.groups) {
     if (options.deadline.is_over()) {
       ++late;
       continue;
     }
     const block::Terms& terms = workload.group.terms;
+    if (!book.knows(terms) && searches++ >= options.searches) {
+      ++result.counts["workload beyond most searches"];
+      continue;
+    }
     const Searched& searched = book.find(terms, options);
     for (size_t i = 0; i < searched.accepted.size(); ++i) {
       workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(

@@ -16,6 +16,7 @@ namespace korch::structures {
 struct Options {
   groups::WorkloadOptions workloads = {};
   block::SearchLimits search = {};
+  int searches = 16;       // of groups with different terms: of those that may save most
   int structures = 4;      // of a group, that are offered
   Deadline deadline = {};  // after which no other structure is searched for
 };
@@ -33,6 +34,7 @@ struct Searched {
 // Structures of groups; what is searched for once is known.
 class StructureBook {
  public:
+  bool knows(const block::Terms& group) const;
   // What is known for the terms, or found now.
   const Searched& find(const block::Terms& group, const Options& options);
   const std::vector<Searched>& all() const { return searched_; }
