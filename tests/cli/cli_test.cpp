@@ -55,6 +55,34 @@ TEST_F(Cli, EquivTellsKernelsApart) {
   EXPECT_TRUE(says("cannot read '" + path("none.kt"))) << err_;
 }
 
+TEST_F(Cli, SearchFindsStructuresAndChecksThem) {
+  write_file(path("softmax.kt"),
+             "graph {\n  input %q : f32[64x8] \"q\"\n  input %k : f32[8x64] \"k\"\n  input %v : f32[64x8] "
+             "\"v\"\n  %s = MatMul(%q, %k)\n  %m = ReduceMax(%s) {axes=[1]}\n  %d = Sub(%s, %m)\n"
+             "  %e = Exp(%d)\n  %l = ReduceSum(%e) {axes=[1]}\n  %w = Div(%e, %l)\n  %y = MatMul(%w, %v)\n"
+             "  output %y \"y\"\n}\n");
+  EXPECT_EQ(run("search " + path("softmax.kt")), 0) << err_;
+  EXPECT_TRUE(says("saturated after")) << out_;
+  EXPECT_TRUE(says("the same in 64 tests over a field")) << out_;
+  const size_t begin = out_.find("block {");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string found = out_.substr(begin, out_.find("}\n", out_.find("result", begin)) + 2 - begin);
+  write_file(path("found.kt"), found);
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --check " + path("found.kt")), 0) << out_ << err_;
+  std::string wrong = found;
+  const size_t quotient = wrong.find("Div(");
+  ASSERT_NE(quotient, std::string::npos);
+  write_file(path("wrong.kt"), wrong.replace(quotient, 3, "Mul"));
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --check " + path("wrong.kt")), 5);
+  EXPECT_TRUE(says("refused: not equal by the laws")) << out_;
+  write_file(path("half.kt"), found.substr(0, found.size() / 2));
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --check " + path("half.kt")), 3);
+  EXPECT_TRUE(says("line ")) << err_;
+  EXPECT_EQ(run("search " + path("none.onnx")), 7);
+  EXPECT_EQ(run("search " + path("m.onnx")), 0) << err_;
+  EXPECT_TRUE(says("no group around a value that memory bounds")) << out_;
+}
+
 TEST_F(Cli, UsageErrors) {
   EXPECT_EQ(run(""), 2);
   EXPECT_EQ(run("frobnicate"), 2);
