@@ -3,6 +3,8 @@
 #include <limits>
 #include <sstream>
 
+#include "korch/block/prove.h"
+
 namespace korch::block {
 
 GroupBuilder::GroupBuilder(const std::string& axes) {
@@ -103,7 +105,8 @@ Terms layer_norm_matmul() {
 // Of what three tensors are together, as embeddings are.
 Terms embedding_norm_matmul() {
   G g("m:16 f:4096 d:1024");
-  const int x = g.add(g.add(g.leaf("m d"), g.leaf("d")), g.leaf("m d")), w = g.leaf("d f");
+  const int word = g.leaf("m d"), type = g.leaf("d"), place = g.leaf("m d"), w = g.leaf("d f");
+  const int x = g.add(g.add(word, type), place);
   const double part = 1.0 / 1024;
   const int centred = g.sub(x, g.mul(g.sum("d", x), g.num(part)));
   const int variance = g.mul(g.sum("d", g.mul(centred, centred)), g.num(part));
@@ -188,6 +191,14 @@ Terms matmul_statistics() {
   return g.terms;
 }
 
+// In the order in which results lead to terms: compilers evaluate the operands of a call in orders of their
+// own.
+Terms in_order(const Terms& group) {
+  Terms ordered{group.axes, group.leaves, {}, {}};
+  for (int result : group.results) ordered.results.push_back(copy_term(group, result, ordered));
+  return ordered;
+}
+
 }  // namespace
 
 std::map<std::string, Terms> groups() {
@@ -219,6 +230,7 @@ std::map<std::string, Terms> groups() {
   all["absmax_matmul"] = absmax_matmul();
   all["matmul_statistics"] = matmul_statistics();
   all["log_sum_exp"] = log_sum_exp();
+  for (auto& [name, group] : all) group = in_order(group);
   return all;
 }
 

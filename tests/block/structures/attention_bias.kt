@@ -21,7 +21,7 @@ block {
     %13 = Exp(%12)
     %14 = sum n %10 rescaled %13
     %15 = load x2
-    %16 = Mul(%15, %10)
+    %16 = Mul(%10, %15)
     %17 = sum n %16 rescaled %13
   }
   %18 = Div(%17, %14)

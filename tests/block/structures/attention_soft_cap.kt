@@ -21,7 +21,7 @@ block {
     %14 = Exp(%13)
     %15 = sum n %11 rescaled %14
     %16 = load x2
-    %17 = Mul(%16, %11)
+    %17 = Mul(%11, %16)
     %18 = sum n %17 rescaled %14
   }
   %19 = Div(%18, %15)

@@ -18,7 +18,7 @@ block {
     %11 = Exp(%10)
     %12 = sum n %8 rescaled %11
     %13 = load x2
-    %14 = Mul(%13, %8)
+    %14 = Mul(%8, %13)
     %15 = sum n %14 rescaled %11
   }
   result %6

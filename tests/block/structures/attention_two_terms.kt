@@ -7,10 +7,10 @@ block {
   %0 = load x0
   %1 = number 0.125
   loop n {
-    %2 = load x3
+    %2 = load x1
     %3 = Mul(%0, %2)
     %4 = sum d %3
-    %5 = load x1
+    %5 = load x3
     %6 = Mul(%0, %5)
     %7 = sum d %6
     %8 = Add(%4, %7)
@@ -23,7 +23,7 @@ block {
     %15 = Exp(%14)
     %16 = sum n %12 rescaled %15
     %17 = load x2
-    %18 = Mul(%17, %12)
+    %18 = Mul(%12, %17)
     %19 = sum n %18 rescaled %15
   }
   %20 = Div(%19, %16)

@@ -20,7 +20,7 @@ block {
     %12 = Exp(%11)
     %13 = sum n %9 rescaled %12
     %14 = load x2
-    %15 = Mul(%14, %9)
+    %15 = Mul(%9, %14)
     %16 = sum n %15 rescaled %12
   }
   %17 = Div(%16, %13)

@@ -16,7 +16,7 @@ block {
     %9 = Exp(%8)
     %10 = sum n %6 rescaled %9
     %11 = load x2
-    %12 = Mul(%11, %6)
+    %12 = Mul(%6, %11)
     %13 = sum n %12 rescaled %9
   }
   %14 = Div(%13, %10)

@@ -5,15 +5,15 @@ block {
   leaf x2 f32 [f, d]
   loop d {
     %0 = load x0
-    %1 = load x2
+    %1 = load x1
     %2 = Mul(%0, %1)
     %3 = sum d %2
-    %4 = load x1
+    %4 = load x2
     %5 = Mul(%0, %4)
     %6 = sum d %5
   }
-  %7 = Sigmoid(%6)
-  %8 = Mul(%6, %7)
-  %9 = Mul(%3, %8)
+  %7 = Sigmoid(%3)
+  %8 = Mul(%3, %7)
+  %9 = Mul(%8, %6)
   result %9
 }

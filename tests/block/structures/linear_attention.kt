@@ -8,20 +8,20 @@ block {
   %2 = number 1
   %3 = Add(%1, %2)
   loop n {
-    %4 = load x1
-    %5 = Elu(%4) alpha 1 beta 0
-    %6 = Add(%5, %2)
-    %7 = sum n %6
-    %8 = load x2
+    %4 = load x2
+    %5 = sum n %4
+    %6 = load x1
+    %7 = Elu(%6) alpha 1 beta 0
+    %8 = Mul(%7, %4)
     %9 = sum n %8
-    %10 = Mul(%8, %5)
+    %10 = Add(%7, %2)
     %11 = sum n %10
   }
-  %12 = Mul(%3, %7)
-  %13 = sum d %12
-  %14 = Add(%9, %11)
-  %15 = Mul(%3, %14)
+  %12 = Add(%5, %9)
+  %13 = Mul(%3, %12)
+  %14 = sum d %13
+  %15 = Mul(%3, %11)
   %16 = sum d %15
-  %17 = Div(%16, %13)
+  %17 = Div(%14, %16)
   result %17
 }

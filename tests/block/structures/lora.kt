@@ -7,15 +7,15 @@ block {
   %0 = load x3
   loop d {
     %1 = load x0
-    %2 = load x2
+    %2 = load x1
     %3 = Mul(%1, %2)
     %4 = sum d %3
-    %5 = load x1
+    %5 = load x2
     %6 = Mul(%1, %5)
     %7 = sum d %6
   }
-  %8 = Mul(%0, %4)
+  %8 = Mul(%7, %0)
   %9 = sum r %8
-  %10 = Add(%9, %7)
+  %10 = Add(%4, %9)
   result %10
 }

@@ -3,25 +3,25 @@ block {
   leaf x0 f32 [g, h, m, d]
   leaf x1 f32 [g, n, d]
   leaf x2 f32 [g, n, e]
-  %0 = number 0.015625
-  %1 = number 1e-06
-  %2 = load x0
-  %3 = Mul(%2, %2)
-  %4 = sum d %3
-  %5 = Mul(%4, %0)
-  %6 = Add(%5, %1)
+  %0 = load x0
+  %1 = Mul(%0, %0)
+  %2 = sum d %1
+  %3 = number 0.015625
+  %4 = Mul(%2, %3)
+  %5 = number 1e-06
+  %6 = Add(%4, %5)
   %7 = Sqrt(%6)
-  %8 = Div(%2, %7)
+  %8 = Div(%0, %7)
   %9 = number 0.125
   loop n {
     %10 = load x1
     %11 = Mul(%10, %10)
     %12 = sum d %11
-    %13 = Mul(%12, %0)
-    %14 = Add(%13, %1)
+    %13 = Mul(%12, %3)
+    %14 = Add(%13, %5)
     %15 = Sqrt(%14)
     %16 = Div(%10, %15)
-    %17 = Mul(%16, %8)
+    %17 = Mul(%8, %16)
     %18 = sum d %17
     %19 = Mul(%18, %9)
     %20 = max n %19
@@ -32,7 +32,7 @@ block {
     %25 = Exp(%24)
     %26 = sum n %22 rescaled %25
     %27 = load x2
-    %28 = Mul(%27, %22)
+    %28 = Mul(%22, %27)
     %29 = sum n %28 rescaled %25
   }
   %30 = Div(%29, %26)

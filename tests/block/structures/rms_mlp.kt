@@ -14,17 +14,17 @@ block {
   %7 = Sqrt(%6)
   %8 = Div(%0, %7)
   loop f {
-    %9 = load x3
-    %10 = load x2
-    %11 = Mul(%10, %8)
-    %12 = sum d %11
-    %13 = load x1
-    %14 = Mul(%13, %8)
-    %15 = sum d %14
-    %16 = Sigmoid(%15)
-    %17 = Mul(%15, %16)
-    %18 = Mul(%12, %17)
-    %19 = Mul(%9, %18)
+    %9 = load x1
+    %10 = Mul(%8, %9)
+    %11 = sum d %10
+    %12 = Sigmoid(%11)
+    %13 = Mul(%11, %12)
+    %14 = load x2
+    %15 = Mul(%8, %14)
+    %16 = sum d %15
+    %17 = Mul(%13, %16)
+    %18 = load x3
+    %19 = Mul(%17, %18)
     %20 = sum f %19
   }
   result %20
