@@ -16,7 +16,7 @@ namespace korch::structures {
 struct Options {
   groups::WorkloadOptions workloads = {};
   block::SearchLimits search = {};
-  int searches = 16;       // of groups with different terms: of those that may save most
+  int searches = 8;        // of groups with different terms: of those that may save most
   int structures = 4;      // of a group, that are offered
   Deadline deadline = {};  // after which no other structure is searched for
 };
