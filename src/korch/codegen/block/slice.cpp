@@ -74,4 +74,16 @@ void Slice::set_row(Cursor& cursor, const linear::RowZone& rows) const {
       rows.first_row(row_blocks_.at(rows.low, rows.high)) + local;
 }
 
+TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target) {
+  const int64_t rows = p.rows < 0 ? 1 : slice.most(p.rows);
+  return linear::rank_tiles(rows, slice.most(p.columns), slice.most(p.terms), false, target).front();
+}
+
+Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
+  bool in_blocks = false;
+  for (int axis : graph.loops)
+    in_blocks = in_blocks || graph.axes[static_cast<size_t>(axis)].extent > schedule.block;
+  return roles_of(graph, in_blocks);
+}
+
 }  // namespace korch::blocks

@@ -64,4 +64,9 @@ class Slice {
   const linear::SliceAxis row_blocks_;
 };
 
+// The register tile of a product.
+TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target);
+// The roles that the steps have with blocks of the schedule.
+Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule);
+
 }  // namespace korch::blocks
