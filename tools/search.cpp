@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "cli.h"
 #include "korch/base/error.h"
@@ -11,6 +13,7 @@
 #include "korch/groups/workloads.h"
 #include "korch/ir/text.h"
 #include "korch/onnx/import.h"
+#include "korch/rewrite/alternatives.h"
 #include "korch/structures/describe.h"
 #include "verbs.h"
 
@@ -18,7 +21,7 @@ namespace korch {
 namespace {
 
 struct SearchArguments {
-  std::string file, check;
+  std::string file, check, write;
   std::vector<std::string> shapes, bounds;
   int structures = 4;
   bool json = false;
@@ -49,14 +52,16 @@ std::vector<Group> groups_of_network(const SearchArguments& arguments) {
   ImportOptions options;
   parse_shapes(arguments.shapes, &options.shapes, &options.least_shapes);
   options.value_bounds = parse_bounds(arguments.bounds);
-  const Graph graph = fission(import_onnx(model.path(), options));
-  groups::Workloads workloads =
-      groups::find_workloads(graph, with_nominal_speeds(detect_device("native", 1)));
+  const Device device = with_nominal_speeds(detect_device("native", 1));
+  // What a compilation looks at.
+  const Graph graph = add_alternatives(fission(import_onnx(model.path(), options)),
+                                       {.bytes = device.multiplies_bytes, .alternatives = false})
+                          .base;
+  groups::Workloads workloads = groups::find_workloads(graph, device);
   std::vector<Group> found;
   std::map<std::string, size_t> known;
   for (groups::Workload& workload : workloads.groups) {
-    const auto [place, is_new] =
-        known.try_emplace(groups::structure_text(workload.group.terms), found.size());
+    const auto [place, is_new] = known.try_emplace(block::structure_text(workload.group.terms), found.size());
     if (is_new)
       found.push_back({operators_text(graph, workload.candidate.nodes), std::move(workload.group),
                        workload.saved_us, workload.fused_us});
@@ -73,6 +78,32 @@ bool is_text(const std::string& path) {
   return line.starts_with("graph {");
 }
 
+// Those of a file that is there stay as they are; groups that it lacks are added.
+class KnownGroupsFile {
+ public:
+  explicit KnownGroupsFile(std::string path) : path_(std::move(path)) {
+    if (path_.empty()) return;
+    require_writable(path_);
+    if (std::filesystem::exists(path_)) text_ = read_file(path_);
+    for (const block::KnownGroup& known : block::parse_known_groups(text_))
+      known_.insert(block::structure_text(known.group));
+  }
+  void add(const block::Terms& group, const structures::Searched& searched) {
+    if (path_.empty() || searched.accepted.empty() || !known_.insert(searched.group).second) return;
+    block::KnownGroup known{group, {}};
+    for (const structures::Structure& structure : searched.accepted)
+      known.structures.push_back(structure.graph);
+    text_ += block::print(known);
+  }
+  void write() const {
+    if (!path_.empty()) write_file(path_, text_);
+  }
+
+ private:
+  std::string path_, text_;
+  std::set<std::string> known_;
+};
+
 // A block graph by hand, of the only group.
 void check_by_hand(const SearchArguments& arguments, const std::vector<Group>& found) {
   if (found.size() != 1)
@@ -83,7 +114,7 @@ void check_by_hand(const SearchArguments& arguments, const std::vector<Group>& f
   block::BlockGraph graph = block::parse_block_graph(read_file(arguments.check));
   if (graph.axes.size() != terms.axes.size() || graph.leaves != terms.leaves)
     throw Error(ErrorKind::invalid, fmt::format("{}: axes or leaves of another group, whose terms are\n{}",
-                                                arguments.check, groups::structure_text(terms)));
+                                                arguments.check, block::structure_text(terms)));
   for (size_t i = 0; i < graph.axes.size(); ++i) graph.axes[i].extent = terms.axes[i].extent;
   const structures::Checked checked = structures::check_structure(terms, graph);
   if (arguments.json)
@@ -102,14 +133,16 @@ void run_search(const SearchArguments& arguments) {
       is_text(arguments.file) ? group_of_text(arguments.file) : groups_of_network(arguments);
   if (!arguments.check.empty()) return check_by_hand(arguments, found);
   structures::StructureBook book;
+  KnownGroupsFile file(arguments.write);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t i = 0; i < found.size(); ++i) {
     const Group& group = found[i];
     const Stopwatch watch;
     const structures::Searched& searched = book.find(group.terms.terms, {.structures = arguments.structures});
+    file.add(group.terms.terms, searched);
     if (arguments.json) {
       nlohmann::ordered_json accepted = nlohmann::ordered_json::array();
-      for (const block::BlockGraph& graph : searched.accepted) accepted.push_back(block::print(graph));
+      for (const structures::Structure& s : searched.accepted) accepted.push_back(block::print(s.graph));
       all.push_back({{"operators", group.operators},
                      {"places", group.places},
                      {"seconds", watch.seconds()},
@@ -127,6 +160,7 @@ void run_search(const SearchArguments& arguments) {
       fmt::print("; saves at most {:.0f} us beside {:.0f}", group.saved_us, group.fused_us);
     fmt::print("\n{}{:.1f} s\n", structures::describe(searched), watch.seconds());
   }
+  file.write();
   if (arguments.json)
     print_json(all);
   else if (found.empty())
@@ -144,6 +178,10 @@ void add_search_verb(CommandLine& command_line) {
               "a network, an .onnx file; or the text of a graph of primitives, which is one group")
       .required();
   verb.option("--check", arguments->check, "check the block graph in this file in place of searching");
+  verb.option(
+      "--write", arguments->write,
+      "add what is accepted to this file, which korch compile --block-graphs takes; groups that it has "
+      "stay as they are");
   verb.option("--structures", arguments->structures, "block graphs that are accepted, of each group")
       .between(1, 100)
       .default_shown();

@@ -69,6 +69,17 @@ TEST_F(Cli, SearchFindsStructuresAndChecksThem) {
   const std::string found = out_.substr(begin, out_.find("}\n", out_.find("result", begin)) + 2 - begin);
   write_file(path("found.kt"), found);
   EXPECT_EQ(run("search " + path("softmax.kt") + " --check " + path("found.kt")), 0) << out_ << err_;
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --write " + path("mine.kt")), 0) << out_ << err_;
+  const std::string mine = read_file(path("mine.kt"));
+  EXPECT_TRUE(mine.starts_with("group {\n")) << mine;
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --write " + path("mine.kt")), 0) << out_ << err_;
+  EXPECT_EQ(read_file(path("mine.kt")), mine);  // its group is known
+  EXPECT_EQ(compile("m.onnx", "--no-measure --block-graphs " + path("mine.kt")), 0) << err_;
+  write_file(path("cut.kt"), mine.substr(0, mine.size() / 2));
+  EXPECT_EQ(compile("m.onnx", "--no-measure --block-graphs " + path("cut.kt")), 3);
+  EXPECT_TRUE(says("cut.kt: line ")) << err_;
+  EXPECT_EQ(run("search " + path("softmax.kt") + " --write " + path("cut.kt")), 3);
+  EXPECT_EQ(read_file(path("cut.kt")), mine.substr(0, mine.size() / 2));
   std::string wrong = found;
   const size_t quotient = wrong.find("Div(");
   ASSERT_NE(quotient, std::string::npos);

@@ -44,7 +44,7 @@ constexpr const char* kAttention = R"(graph {
 
 TEST(GroupTerms, Attention) {
   const GroupTerms group = terms_in(kAttention);
-  EXPECT_EQ(structure_text(group.terms), R"(leaf f32 [a,b,d]
+  EXPECT_EQ(block::structure_text(group.terms), R"(leaf f32 [a,b,d]
 leaf f32 [a,d,e]
 leaf f32 [a,c,e]
 %0 = leaf 0
@@ -171,7 +171,7 @@ TEST(GroupTerms, RefusesWhatMixesAxes) {
 TEST(GroupTerms, StructureKnowsNoExtents) {
   std::string other = kAttention;
   for (size_t at = 0; (at = other.find('7', at)) != std::string::npos;) other[at] = '9';
-  EXPECT_EQ(structure_text(terms_in(kAttention).terms), structure_text(terms_in(other).terms));
+  EXPECT_EQ(block::structure_text(terms_in(kAttention).terms), block::structure_text(terms_in(other).terms));
 }
 
 }  // namespace

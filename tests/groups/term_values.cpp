@@ -170,7 +170,7 @@ void expect_equal_values(const Graph& graph, const Candidate& candidate, const G
       const double wanted = element_as_double(expected, element),
                    got = evaluator.at(group.terms.results[i], place);
       ASSERT_NEAR(got, wanted, 1e-12 * std::max(1.0, std::abs(wanted)))
-          << print(graph) << structure_text(group.terms);
+          << print(graph) << block::structure_text(group.terms);
     }
     EXPECT_EQ(std::count(seen.begin(), seen.end(), false), 0) << "elements without a term";
   }

@@ -88,7 +88,8 @@ TEST(Workloads, VariantsHaveWhatStandsAround) {
 TEST(Workloads, VariantsShareAStructure) {
   std::set<std::string> structures;
   const Workloads found = found_in(attention("  %t = Relu(%s)\n"));
-  for (const Workload& workload : found.groups) structures.insert(structure_text(workload.group.terms));
+  for (const Workload& workload : found.groups)
+    structures.insert(block::structure_text(workload.group.terms));
   EXPECT_GE(found.groups.size(), 6u);
   EXPECT_EQ(structures.size(), 2u);  // attention, and softmax with a product
 }
@@ -108,7 +109,8 @@ TEST(Workloads, StructuresDoNotDependOnLayouts) {
   replace("%y = MatMul(%p, %v)", "%vt = Transpose(%v) {perm=[2,1,0]}\n  %y = MatMul(%p, %vt)");
   const Workloads one = found_in(rows), other = found_in(columns);
   ASSERT_FALSE(one.groups.empty() || other.groups.empty());
-  EXPECT_EQ(structure_text(one.groups[0].group.terms), structure_text(other.groups[0].group.terms));
+  EXPECT_EQ(block::structure_text(one.groups[0].group.terms),
+            block::structure_text(other.groups[0].group.terms));
 }
 
 constexpr const char* kGatedMlp = R"(graph {

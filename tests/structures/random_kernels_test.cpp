@@ -113,7 +113,7 @@ Count check_groups(uint64_t first, uint64_t seeds, const std::vector<int64_t>& e
       check_group(graph, candidate, group.value(), seed, 2, count);
     } catch (const std::exception& error) {
       ADD_FAILURE() << "seed " << seed << ": " << error.what() << "\n"
-                    << print(graph) << groups::structure_text(group.value().terms);
+                    << print(graph) << block::structure_text(group.value().terms);
     }
   }
   return count;

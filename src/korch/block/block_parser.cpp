@@ -5,12 +5,41 @@
 
 #include "korch/base/error.h"
 #include "korch/base/text_cursor.h"
-#include "korch/block/block_graph.h"
+#include "korch/block/known_groups.h"
 
 namespace korch::block {
 namespace {
 
 constexpr int64_t kMostExtent = int64_t{1} << 40;
+
+// Of a graph without grid and loops.
+Terms terms_of(const BlockGraph& group) {
+  Terms terms{group.axes, group.leaves, {}, {}};
+  std::vector<int> of_step;
+  const auto of = [&](int step) { return of_step[static_cast<size_t>(step)]; };
+  for (const Step& step : group.steps) {
+    std::vector<int> args;
+    for (int arg : step.args) args.push_back(of(arg));
+    switch (step.kind) {
+      case Step::Kind::leaf:
+        of_step.push_back(terms.leaf(step.leaf));
+        break;
+      case Step::Kind::number:
+        of_step.push_back(terms.number(step.number));
+        break;
+      case Step::Kind::call:
+        of_step.push_back(terms.call(step.op, args, step.scalars));
+        break;
+      case Step::Kind::fold:
+        of_step.push_back(terms.fold(step.combine, step.over, args[0]));
+        break;
+      case Step::Kind::before:  // of an accumulator, and there is none without a loop: a fault
+        break;
+    }
+  }
+  for (int result : group.results) terms.results.push_back(of(result));
+  return terms;
+}
 
 bool is_in_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
@@ -21,7 +50,31 @@ class BlockParser : TextCursor {
   explicit BlockParser(std::string_view text) : TextCursor(text) {}
 
   BlockGraph parse() {
-    expect_word("block");
+    BlockGraph found = graph("block");
+    if (!at_end()) fail("text after the block graph");
+    if (const std::string fault = fault_in(found); !fault.empty()) throw Error(ErrorKind::invalid, fault);
+    return found;
+  }
+
+  std::vector<KnownGroup> known_groups() {
+    std::vector<KnownGroup> groups;
+    while (!at_end()) {
+      KnownGroup& known = groups.emplace_back();
+      const BlockGraph group = without_fault(graph("group"));
+      if (group.grid != 0 || !group.loops.empty()) fail("a group has no grid and no loop");
+      known.group = terms_of(group);
+      for (size_t i = 0; i + 1 < groups.size(); ++i)
+        if (structure_text(groups[i].group) == structure_text(known.group)) fail("this group stands twice");
+      do known.structures.push_back(of_group(group, without_fault(graph("block"))));
+      while (!at_end() && peek() != "group");
+    }
+    return groups;
+  }
+
+ private:
+  BlockGraph graph(std::string_view head) {
+    graph_ = {};
+    expect_word(head);
     expect("{");
     expect_word("axes");
     do axis();
@@ -35,12 +88,18 @@ class BlockParser : TextCursor {
       else
         step(static_cast<int>(2 * graph_.loops.size()));
     }
-    if (!at_end()) fail("text after the block graph");
-    if (const std::string fault = fault_in(graph_); !fault.empty()) throw Error(ErrorKind::invalid, fault);
     return std::move(graph_);
   }
+  BlockGraph without_fault(BlockGraph graph) {
+    if (const std::string fault = fault_in(graph); !fault.empty()) fail("what ends here is none: " + fault);
+    return graph;
+  }
+  BlockGraph of_group(const BlockGraph& group, BlockGraph graph) {
+    if (graph.axes != group.axes) fail("the block graph that ends here has other axes than its group");
+    if (graph.leaves != group.leaves) fail("the block graph that ends here has other leaves than its group");
+    return graph;
+  }
 
- private:
   std::string peek() {
     skip_space();
     size_t end = at_;
@@ -194,6 +253,10 @@ class BlockParser : TextCursor {
 
 BlockGraph parse_block_graph(std::string_view text) {
   return BlockParser(text).parse();
+}
+
+std::vector<KnownGroup> parse_known_groups(std::string_view text) {
+  return BlockParser(text).known_groups();
 }
 
 }  // namespace korch::block

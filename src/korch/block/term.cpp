@@ -101,6 +101,42 @@ std::string print(const Terms& terms, int term) {
   return {};
 }
 
+std::string structure_text(const Terms& terms) {
+  const auto axes = [&](AxisSet set) { return fmt::format("{}", fmt::join(names_of(terms.axes, set), ",")); };
+  std::string text;
+  for (const Leaf& leaf : terms.leaves)
+    text +=
+        fmt::format("leaf {} [{}]{}\n", name(leaf.type), axes(leaf.axes), leaf.constant ? " constant" : "");
+  const auto args = [](const Term& term) {
+    std::vector<std::string> names;
+    for (int arg : term.args) names.push_back(fmt::format("%{}", arg));
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  for (size_t i = 0; i < terms.terms.size(); ++i) {
+    const Term& term = terms.terms[i];
+    text += fmt::format("%{} = ", i);
+    switch (term.kind) {
+      case TermKind::leaf:
+        text += fmt::format("leaf {}\n", term.leaf);
+        break;
+      case TermKind::number:
+        text += fmt::format("{}\n", term.number);
+        break;
+      case TermKind::call:
+        text += fmt::format("{}({})", name(term.op), args(term));
+        if (has_scalars(term.op))
+          text += fmt::format(" {{alpha={}, beta={}}}", term.scalars.alpha, term.scalars.beta);
+        text += "\n";
+        break;
+      case TermKind::fold:
+        text += fmt::format("{} {} ({})\n", name_of_fold(term.combine), axes(term.over), args(term));
+        break;
+    }
+  }
+  for (int result : terms.results) text += fmt::format("result %{}\n", result);
+  return text;
+}
+
 const char* name_of_fold(ScalarFn combine) {
   return combine == ScalarFn::add ? "sum" : name(combine);
 }

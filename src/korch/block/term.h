@@ -88,4 +88,7 @@ const char* name_of_fold(ScalarFn combine);  // "sum", "mul", "min", "max"
 // In words, for messages: "sum n (Exp(Sub(s, ...)))".
 std::string print(const Terms& terms, int term);
 
+// All terms as text, without extents: equal where one search serves.
+std::string structure_text(const Terms& terms);
+
 }  // namespace korch::block

@@ -83,6 +83,7 @@ class Compilation {
     std::string warning;
     cost_model_ = cost_model_named(options_.cost_model, warning);
     warn(warning);
+    if (options_.structures) structures_ = structures_known(options_);
     try {
       compile(import);
     } catch (const LastStage&) {
@@ -304,6 +305,7 @@ class Compilation {
   // Before any work: what would be written over something else, or over what is no file, is refused.
   void reserve_files() {
     if (options_.stop_after.empty() && options_.sampled_kernels == 0) files_.writes("the output", output_);
+    if (!options_.block_graphs.empty()) files_.reads("the block graphs", options_.block_graphs);
     if (!options_.database_path.empty()) {
       Database::require_ours(options_.database_path);
       for (const std::string& file : Database::files(options_.database_path))

@@ -221,6 +221,19 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
   return result;
 }
 
+structures::StructureBook structures_known(const CompileOptions& options) {
+  structures::StructureBook book;
+  if (!options.block_graphs.empty()) {
+    try {
+      book.add_file(block::parse_known_groups(read_file(options.block_graphs)), options.block_graphs);
+    } catch (const Error& error) {
+      throw Error(error.kind(), options.block_graphs + ": " + error.what());
+    }
+  }
+  book.add_shipped();
+  return book;
+}
+
 void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
                     Candidates& candidates) {
   // Where nothing is measured, bounds would choose: those of kernels that hold much are low.

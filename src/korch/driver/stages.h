@@ -64,6 +64,8 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
 
 // Adds candidates that a search over block graphs has kernels for, with what it left out. `book` knows what
 // was found before.
+// Those that ship, and before them those of the user's file. Throws Error{invalid} with the line of a fault.
+structures::StructureBook structures_known(const CompileOptions& options);
 void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
                     Candidates& candidates);
 

@@ -220,46 +220,10 @@ Result<GroupTerms> terms_of(const Graph& graph, const Candidate& candidate) {
   return Renumbering(terms).run();
 }
 
-std::string structure_text(const block::Terms& terms) {
-  const auto axes = [&](AxisSet set) { return fmt::format("{}", fmt::join(names_of(terms.axes, set), ",")); };
-  std::string text;
-  for (const block::Leaf& leaf : terms.leaves)
-    text +=
-        fmt::format("leaf {} [{}]{}\n", name(leaf.type), axes(leaf.axes), leaf.constant ? " constant" : "");
-  const auto args = [](const Term& term) {
-    std::vector<std::string> names;
-    for (int arg : term.args) names.push_back(fmt::format("%{}", arg));
-    return fmt::format("{}", fmt::join(names, ", "));
-  };
-  for (size_t i = 0; i < terms.terms.size(); ++i) {
-    const Term& term = terms.terms[i];
-    text += fmt::format("%{} = ", i);
-    switch (term.kind) {
-      case TermKind::leaf:
-        text += fmt::format("leaf {}\n", term.leaf);
-        break;
-      case TermKind::number:
-        text += fmt::format("{}\n", term.number);
-        break;
-      case TermKind::call:
-        text += fmt::format("{}({})", name(term.op), args(term));
-        if (block::has_scalars(term.op))
-          text += fmt::format(" {{alpha={}, beta={}}}", term.scalars.alpha, term.scalars.beta);
-        text += "\n";
-        break;
-      case TermKind::fold:
-        text += fmt::format("{} {} ({})\n", block::name_of_fold(term.combine), axes(term.over), args(term));
-        break;
-    }
-  }
-  for (int result : terms.results) text += fmt::format("result %{}\n", result);
-  return text;
-}
-
 std::string print(const Graph& graph, const GroupTerms& group) {
   std::string text = "axes";
   for (const block::Axis& axis : group.terms.axes) text += fmt::format(" {}={}", axis.name, axis.extent);
-  text += "\n" + structure_text(group.terms);
+  text += "\n" + block::structure_text(group.terms);
   const auto add = [&](const std::string& what, const Place& place) {
     text += fmt::format("{} is %{} at ", what, graph.value(place.value).name);
     for (const AxisList& axes : place.at) {

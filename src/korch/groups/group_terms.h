@@ -22,9 +22,6 @@ struct GroupTerms {
 // mix, which the refusal names.
 Result<GroupTerms> terms_of(const Graph& graph, const Candidate& candidate);
 
-// The terms as text, without extents: equal where one search serves.
-std::string structure_text(const block::Terms& terms);
-
 // The same with extents, and with the Values that leaves and results are, for people.
 std::string print(const Graph& graph, const GroupTerms& group);
 

@@ -37,7 +37,12 @@ template <uint64_t kPrime>
 struct Residue {
   static uint64_t add(uint64_t a, uint64_t b) { return a + b >= kPrime ? a + b - kPrime : a + b; }
   static uint64_t neg(uint64_t a) { return a == 0 ? 0 : kPrime - a; }
-  static uint64_t mul(uint64_t a, uint64_t b) { return static_cast<uint64_t>(Wide{a} * b % kPrime); }
+  static uint64_t mul(uint64_t a, uint64_t b) {
+    if constexpr (kPrime < uint64_t{1} << 32)
+      return a * b % kPrime;
+    else
+      return static_cast<uint64_t>(Wide{a} * b % kPrime);
+  }
   static uint64_t power(uint64_t base, uint64_t exponent) {
     uint64_t result = 1;
     for (; exponent != 0; exponent >>= 1, base = mul(base, base))

@@ -150,6 +150,8 @@ Scalar DegreeMath::add(Degrees degrees, const Scalar& value) const {
 }
 
 DegreeMath::Exponents DegreeMath::sums(const Exponents& a, const Exponents& b) {
+  if (a.size() == 1 && a[0] == 0) return b;
+  if (b.size() == 1 && b[0] == 0) return a;
   // Sums of more than some dozen have no bound.
   constexpr size_t kMost = 1 << 12;
   if (a.size() * b.size() > kMost) throw Undecidable{"a sum of so many exponentials"};
@@ -183,6 +185,11 @@ void DegreeMath::widen(Degrees& x, const std::map<int, int>& powers) const {
 // Over the denominators of both, each to the larger power.
 DegreeMath::Degrees DegreeMath::plus(const Degrees& x, const Degrees& y) const {
   if (x.exponents.empty() || y.exponents.empty()) return x.exponents.empty() ? y : x;
+  if (x.below == y.below) {
+    Exponents all;
+    std::ranges::set_union(x.exponents, y.exponents, std::back_inserter(all));
+    return {std::max(x.degree, y.degree), std::move(all), x.below};
+  }
   std::map<int, int> powers(x.below.begin(), x.below.end());
   for (const auto& [denominator, power] : y.below) powers[denominator] = std::max(powers[denominator], power);
   Degrees a = x, b = y;
@@ -194,6 +201,7 @@ DegreeMath::Degrees DegreeMath::plus(const Degrees& x, const Degrees& y) const {
 }
 
 DegreeMath::Degrees DegreeMath::times(const Degrees& x, const Degrees& y) const {
+  if (y.below.empty()) return {x.degree + y.degree, sums(x.exponents, y.exponents), x.below};
   std::map<int, int> powers(x.below.begin(), x.below.end());
   for (const auto& [denominator, power] : y.below) powers[denominator] += power;
   return {x.degree + y.degree, sums(x.exponents, y.exponents), {powers.begin(), powers.end()}};

@@ -79,6 +79,7 @@ struct CompileOptions {
   int audit = 0;                       // kernels measured to judge it, for Measure::plan
   bool other_schedules = true;         // of the plan's kernels are measured too (search/other_schedules.h)
   bool structures = true;              // searched for (structures/structured_candidates.h)
+  std::string block_graphs;            // a file of others (block/known_groups.h); empty: none
   bool verify = true;                  // run the executable against the interpreter before it is kept
   bool heal = true;  // plan again without kernels that prove wrong; false: they are an error (driver/heal.h)
   bool emulation = false;                // of a GPU: PackageInput::emulation

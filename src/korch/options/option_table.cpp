@@ -298,6 +298,11 @@ void Slots::planning(CompileOptions& options) {
         "search for block graphs of groups of products and reductions, too",
         "kernels that families make alone");
   for_experts();
+  text(
+      "block_graphs", kEverybody, options.block_graphs,
+      "a file of block graphs for groups, which are checked and offered beside those that ship (korch search "
+      "--write makes one)");
+  for_experts();
   std::vector<std::string>& rules = options.rules;
   add("rule", kEverybody, OptionKind::texts, "",
       "add the alternatives of this rewrite rule only (repeatable)", [&rules](const std::string& text) {

@@ -25,4 +25,7 @@ struct Checked {
 //    plainest kernel, and finite where that is.
 Checked check_structure(const block::Terms& group, const block::BlockGraph& graph, int tests = 64);
 
+// Of a block graph that passed all of them when the program was made: the first, and few tests of the second.
+Checked check_again(const block::Terms& group, const block::BlockGraph& graph);
+
 }  // namespace korch::structures

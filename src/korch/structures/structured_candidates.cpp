@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "korch/structures/describe.h"
@@ -19,31 +20,63 @@ block::BlockGraph with_extents(block::BlockGraph graph, const block::Terms& grou
   return graph;
 }
 
+// Takes what passes the checks, until there are enough.
+void take_checked(const block::Terms& group, std::vector<Structure> offered, const Options& options,
+                  Searched& searched) {
+  for (Structure& structure : offered) {
+    if (static_cast<int>(searched.accepted.size()) == options.structures || options.deadline.is_over()) break;
+    structure.graph = with_extents(std::move(structure.graph), group);
+    structure.checked =
+        structure.is_tested ? check_again(group, structure.graph) : check_structure(group, structure.graph);
+    ++searched.checked;
+    if (structure.checked.accepted)
+      searched.accepted.push_back(std::move(structure));
+    else
+      ++searched.refused[kind_of(structure.checked.why)];
+  }
+}
+
 }  // namespace
 
-bool StructureBook::knows(const block::Terms& group) const {
-  return by_text_.contains(groups::structure_text(group));
+void StructureBook::add(const std::vector<block::KnownGroup>& groups, const Structure& like) {
+  for (const block::KnownGroup& known : groups) {
+    std::vector<Structure>& structures = known_[block::structure_text(known.group)];
+    for (const block::BlockGraph& graph : known.structures) {
+      if (std::ranges::any_of(structures, [&](const Structure& s) { return s.graph == graph; })) continue;
+      structures.push_back(like);
+      structures.back().graph = graph;
+    }
+  }
+}
+
+void StructureBook::add_file(const std::vector<block::KnownGroup>& groups, const std::string& path) {
+  add(groups, {.graph = {}, .origin = "from " + path});
+}
+
+void StructureBook::add_shipped() {
+  add(shipped_structures(), {.graph = {}, .origin = "found by search before", .is_tested = true});
+}
+
+bool StructureBook::has(const block::Terms& group) const {
+  return by_text_.contains(block::structure_text(group));
 }
 
 const Searched& StructureBook::find(const block::Terms& group, const Options& options) {
-  std::string text = groups::structure_text(group);
+  std::string text = block::structure_text(group);
   const auto [place, is_new] = by_text_.try_emplace(text, searched_.size());
   if (!is_new) return searched_[place->second];
   Searched& searched = searched_.emplace_back();
   searched.group = std::move(text);
+  if (const auto known = known_.find(searched.group); known != known_.end())
+    take_checked(group, known->second, options, searched);
+  if (!searched.accepted.empty()) return searched;
+  searched.was_searched = true;
   block::SearchLimits limits = options.search;
   limits.saturation.deadline = options.deadline;
-  for (block::BlockGraph& graph : block::structures(group, limits, searched.log)) {
-    if (static_cast<int>(searched.accepted.size()) == options.structures || options.deadline.is_over()) break;
-    Checked checked = check_structure(group, graph);
-    ++searched.checked;
-    if (checked.accepted) {
-      searched.accepted.push_back(std::move(graph));
-      searched.checks.push_back(std::move(checked));
-    } else {
-      ++searched.refused[kind_of(checked.why)];
-    }
-  }
+  std::vector<Structure> found;
+  for (block::BlockGraph& graph : block::structures(group, limits, searched.log))
+    found.push_back({std::move(graph), "found by search"});
+  take_checked(group, std::move(found), options, searched);
   return searched;
 }
 
@@ -54,23 +87,22 @@ StructuredCandidates structured_candidates(const Graph& graph, const Device& dev
   wanted.deadline = options.deadline;
   groups::Workloads workloads = groups::find_workloads(graph, device, wanted);
   for (const auto& [rule, count] : workloads.dropped) result.counts["workload " + rule] += count;
-  int late = 0, searches = 0;
+  int late = 0;
   for (groups::Workload& workload : workloads.groups) {
     if (options.deadline.is_over()) {
       ++late;
       continue;
     }
     const block::Terms& terms = workload.group.terms;
-    if (!book.knows(terms) && searches++ >= options.searches) {
-      ++result.counts["workload beyond most searches"];
+    if (!book.has(terms) && std::ssize(book.all()) >= options.groups) {
+      ++result.counts["workload beyond most groups"];
       continue;
     }
     const Searched& searched = book.find(terms, options);
-    for (size_t i = 0; i < searched.accepted.size(); ++i) {
-      workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(
-          block::PlacedGraph{with_extents(searched.accepted[i], terms), workload.group.leaves,
-                             workload.group.results, "found by search: " + describe(searched.checks[i])}));
-    }
+    for (const Structure& structure : searched.accepted)
+      workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(block::PlacedGraph{
+          with_extents(structure.graph, terms), workload.group.leaves, workload.group.results,
+          fmt::format("{}: {}", structure.origin, describe(structure.checked))}));
     if (workload.candidate.structures.empty())
       ++result.counts["workload without structures"];
     else
@@ -78,7 +110,8 @@ StructuredCandidates structured_candidates(const Graph& graph, const Device& dev
   }
   for (const Searched& searched : book.all()) {
     for (const auto& [check, count] : searched.refused) result.counts["structure " + check] += count;
-    if (!searched.log.saturation.saturated) ++result.counts["structures: the e-graph did not saturate"];
+    if (searched.was_searched && !searched.log.saturation.saturated)
+      ++result.counts["structures: the e-graph did not saturate"];
   }
   if (late > 0)
     result.limits.push_back(

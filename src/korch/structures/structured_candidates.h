@@ -8,6 +8,7 @@
 
 #include "korch/base/deadline.h"
 #include "korch/block/enumerate.h"
+#include "korch/block/known_groups.h"
 #include "korch/groups/workloads.h"
 #include "korch/structures/check_structure.h"
 
@@ -16,33 +17,49 @@ namespace korch::structures {
 struct Options {
   groups::WorkloadOptions workloads = {};
   block::SearchLimits search = {};
-  int searches = 8;        // of groups with different terms: of those that may save most
+  int groups = 8;          // with different terms: of those that may save most
   int structures = 4;      // of a group, that are offered
   Deadline deadline = {};  // after which no other structure is searched for
 };
 
-// One search: of all groups with the same terms, whatever their extents.
-struct Searched {
-  std::string group;  // its terms
-  block::SearchLog log;
-  int checked = 0;
-  std::map<std::string, int> refused;  // structures, by the check
-  std::vector<block::BlockGraph> accepted;
-  std::vector<Checked> checks;  // of each
+struct Structure {
+  block::BlockGraph graph;
+  std::string origin;      // for people
+  bool is_tested = false;  // by korch's own tests: check_again
+  Checked checked = {};
 };
 
-// Structures of groups; what is searched for once is known.
+// What there is for all groups with the same terms, whatever their extents.
+struct Searched {
+  std::string group;  // its terms
+  bool was_searched = false;
+  block::SearchLog log;  // of the search
+  int checked = 0;
+  std::map<std::string, int> refused;  // structures, by the check
+  std::vector<Structure> accepted;
+};
+
+// Structures of groups: those that files have, else those that a search finds, once.
 class StructureBook {
  public:
-  bool knows(const block::Terms& group) const;
-  // What is known for the terms, or found now.
+  // Their block graphs are offered once they are checked, in the order in which they were added.
+  void add_file(const std::vector<block::KnownGroup>& groups, const std::string& path);
+  void add_shipped();                         // those of shipped_structures()
+  bool has(const block::Terms& group) const;  // that `find` was asked for
+  // What files have for the terms, or a search finds. If all of a file's are refused a search is made.
   const Searched& find(const block::Terms& group, const Options& options);
   const std::vector<Searched>& all() const { return searched_; }
 
  private:
+  void add(const std::vector<block::KnownGroup>& groups, const Structure& like);
+
+  std::map<std::string, std::vector<Structure>> known_;  // not checked yet
   std::vector<Searched> searched_;
   std::map<std::string, size_t> by_text_;
 };
+
+// Of the file that is part of the program: what searches of networks found, in docs/results/structures.md.
+std::vector<block::KnownGroup> shipped_structures();
 
 struct StructuredCandidates {
   std::vector<Candidate> candidates;  // with structures
