@@ -189,7 +189,8 @@ int check_family(const Graph& graph, const std::string& family, const CheckOptio
   target.memory[0].bytes = std::min(target.memory[0].bytes, options.l2_bytes);
   target.memory[1].bytes = options.l2_bytes;
   target.memory[2].bytes = options.l3_bytes;
-  const Candidate candidate = whole_graph(graph);
+  Candidate candidate = whole_graph(graph);
+  candidate.structures = options.structures;
   std::vector<Refusal> refused;
   const Reference reference = reference_for(graph, std::move(inputs), options);
   int ran = 0;

@@ -1,6 +1,7 @@
 // Runs a candidate's kernels and compares them with the interpreter in float64.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct CheckOptions {
   int64_t l2_bytes = 1 << 20,
           l3_bytes = 32 << 20;  // small ones make small tensors take the ways of large ones
   bool rescheduled = false;     // other schedules than those that are listed, instead
+  std::vector<std::shared_ptr<const block::PlacedGraph>> structures = {};  // of the whole graph
 };
 
 // Generates, compiles and runs every implementation of `family` that lists for the candidate, on `inputs` and

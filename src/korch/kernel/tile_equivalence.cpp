@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "korch/base/interrupt.h"
 #include "korch/kernel/field_math.h"
@@ -135,7 +136,7 @@ void run_tests(const TileGraph& a, const TileGraph& b, const FieldTests& tests, 
     if (!has_bound) continue;
     const double one = overlooked_at_most(a, b, arguments, math);
     has_bound = one < 1;  // of a test without one, others have none either
-    bound *= one;
+    bound = std::max(bound * one, std::numeric_limits<double>::min());  // not 0, where the product is less
   }
   result.says = Says::same;
   result.error_bound = has_bound ? bound : 1;

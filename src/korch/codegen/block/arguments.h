@@ -24,7 +24,7 @@ class Arguments {
   // Where an element of the result goes; the buffer, and the offset in it.
   virtual std::pair<int, tile::Index> place_of(int result, const AxisPlaces& places) = 0;
   // The buffer of a constant leaf, packed when the kernel is built: terms by columns in these blocks, one
-  // matrix. -1: it is no such matrix.
+  // matrix. The leaf is not read otherwise. -1: it is no such matrix, or other leaves read the constant.
   virtual int pack(tile::TileBuilder& builder, int leaf, int terms, int columns,
                    const linear::ColumnBlocks& blocks) = 0;
 };

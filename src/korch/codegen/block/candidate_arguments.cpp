@@ -74,8 +74,7 @@ class CandidateArguments final : public Arguments {
     if (!by_terms && place.at != std::vector<block::AxisList>{{columns}, {terms}}) return -1;
     const int buffer =
         static_cast<int>(candidate_.inputs.size()) + static_cast<int>(found - candidate_.constants.begin());
-    // Another product may read the same constant in another order.
-    if (builder.buffer(buffer).packing.kind != "row_major") return -1;
+    if (uses(place.value) > 1) return -1;  // another leaf reads it in rows
     const Shape& shape = graph_.value(place.value).type.shape;
     const int64_t width = blocks.blocks > 0 ? blocks.block_lanes() : blocks.tail_lanes();
     builder.buffer(buffer).packing = {"columns", {by_terms ? 1 : 2, 1, width, blocks.tail_lanes()}};
@@ -84,6 +83,12 @@ class CandidateArguments final : public Arguments {
   }
 
  private:
+  int64_t uses(ValueId value) const {
+    int64_t count = 0;
+    for (NodeId node : candidate_.nodes) count += std::ranges::count(graph_.node(node).inputs, value);
+    return count;
+  }
+
   std::vector<Index> coordinates(const block::Place& place, const AxisPlaces& places) const {
     std::vector<Index> coords;
     for (const block::AxisList& digits : place.at) {

@@ -387,7 +387,7 @@ void BlockLowering::pack(const RowProduct& p, int step) {
       linear::split_columns(slice_.extent(p.columns), tile_of(p).vectors, target_.lanes());
   packed.operand.depth = slice_.extent(p.terms);
   packed.operand.matrices = element_count(extents);
-  if (at(p.right).kind == Step::Kind::leaf && matrix == 0)
+  if (at(p.right).kind == Step::Kind::leaf && matrix == 0 && is_read_by_one(graph_, roles_, at(p.right).leaf))
     packed.buffer = arguments_.pack(builder_, at(p.right).leaf, p.terms, p.columns, packed.operand.blocks);
   if (packed.buffer < 0) {
     packed.operand.element = [this, p, extents, axes = packed.matrix_axes](

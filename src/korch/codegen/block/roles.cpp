@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 namespace korch::blocks {
 namespace {
@@ -173,6 +174,14 @@ std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held
   };
   visit(visit, step);
   return found;
+}
+
+bool is_read_by_one(const BlockGraph& graph, const Roles& roles, int leaf) {
+  std::set<int> readers;
+  for (size_t i = 0; i < graph.steps.size(); ++i)
+    if (graph.steps[i].kind == Step::Kind::leaf && graph.steps[i].leaf == leaf)
+      readers.insert(roles.readers[i].begin(), roles.readers[i].end());
+  return readers.size() == 1;
 }
 
 bool decays(const BlockGraph& graph, int step) {

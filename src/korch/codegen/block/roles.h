@@ -42,6 +42,9 @@ Roles roles_of(const BlockGraph& graph, bool in_blocks);
 // `through`; folds are not passed.
 std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held, int step);
 
+// Whether one product, or one other step of those in Roles::readers, alone computes with the leaf.
+bool is_read_by_one(const BlockGraph& graph, const Roles& roles, int leaf);
+
 // Whether the step is Exp(x - r), where r is a maximum of x, or of x and others before x: never above 1.
 bool decays(const BlockGraph& graph, int step);
 
