@@ -223,10 +223,10 @@ Candidates find_candidates(const Rewritten& rewritten, KernelBank& bank, const S
 
 void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
                     Candidates& candidates) {
-  // Where nothing is measured, bounds would choose: those of kernels that hold much are low.
+  // On a CPU where nothing is measured, bounds would choose: those of kernels that hold much are low.
+  const bool has_costs = setting.options.measure != Measure::none || setting.device.is_gpu();
   const bool searches = setting.options.strategy == Strategy::optimal && setting.options.structures &&
-                        setting.options.measure != Measure::none && !setting.device.is_gpu() &&
-                        !is_large(rewritten.base);
+                        has_costs && !is_large(rewritten.base);
   if (!searches) return;
   structures::StructuredCandidates found = structures::structured_candidates(
       rewritten.base, setting.device, {.deadline = setting.deadlines.structures()}, book);
