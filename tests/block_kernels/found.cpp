@@ -54,8 +54,8 @@ std::vector<std::shared_ptr<const block::PlacedGraph>> structures_of(const Graph
   static structures::StructureBook book;
   const groups::GroupTerms group = group_of(graph);
   std::vector<std::shared_ptr<const block::PlacedGraph>> found;
-  for (const block::BlockGraph& structure : book.find(group.terms, {}).accepted)
-    found.push_back(placed(group, structure));
+  for (const structures::Structure& structure : book.find(group.terms, {}).accepted)
+    found.push_back(placed(group, structure.graph));
   return found;
 }
 

@@ -27,7 +27,10 @@ struct Text {
     return text;
   }
   std::string operator()(const BlockSchedule& s) const {
-    return fmt::format("{},{},{}", s.structure, s.rows, s.block);
+    std::string text = fmt::format("{},{},{}", s.structure, s.rows, s.block);
+    if (s.columns > 0) text += fmt::format(",columns {}", s.columns);
+    if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
+    return text;
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };

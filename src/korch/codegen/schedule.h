@@ -53,10 +53,12 @@ struct StagedSchedule {
   bool operator==(const StagedSchedule&) const = default;
 };
 
-// Of a block graph: rows of a slice, and values of its loops' axes in a block.
+// Of a block graph: rows of a slice, and values of its loops' axes in a block. On GPUs columns of a slice,
+// where the grid has some (0: none), and what multiplies.
 struct BlockSchedule {
   int structure = 0;  // which of the candidate's block graphs
-  int64_t rows = 1, block = 1;
+  int64_t rows = 1, block = 1, columns = 0;
+  std::optional<ProductType> matrix_units = {};
   bool operator==(const BlockSchedule&) const = default;
 };
 

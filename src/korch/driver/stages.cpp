@@ -237,7 +237,7 @@ structures::StructureBook structures_known(const CompileOptions& options) {
 void add_structures(const Rewritten& rewritten, const Setting& setting, structures::StructureBook& book,
                     Candidates& candidates) {
   const bool searches = setting.options.strategy == Strategy::optimal && setting.options.structures &&
-                        !setting.device.is_gpu() && !is_large(rewritten.base);
+                        !is_large(rewritten.base);
   if (!searches) return;
   structures::StructuredCandidates found = structures::structured_candidates(
       rewritten.base, setting.device, {.deadline = setting.deadlines.structures()}, book);

@@ -10,8 +10,10 @@ namespace korch::groups {
 double Savings::move_us(ValueId value) const {
   const auto bytes = static_cast<double>(graph_.value(value).type.bytes());
   for (const MemoryLevel& level : device_.memory)
-    if (level.bytes == 0 ||
-        static_cast<double>(level.bytes) * (level.is_shared ? 1 : device_.workers) >= bytes)
+    // What a thread block has for itself is gone with it.
+    if ((level.is_shared || !device_.is_gpu()) &&
+        (level.bytes == 0 ||
+         static_cast<double>(level.bytes) * (level.is_shared ? 1 : device_.workers) >= bytes))
       return bytes / level.bytes_per_us;
   return bytes / device_.memory.back().bytes_per_us;
 }

@@ -4,7 +4,7 @@
 
 #include "korch/codegen/block/lower.h"
 #include "korch/codegen/block/roles.h"
-#include "korch/codegen/linear/workload.h"
+#include "korch/codegen/linear/operand_bits.h"
 
 namespace korch {
 namespace {
@@ -33,9 +33,23 @@ bool repeats_elements(const block::PlacedGraph& structure) {
   return false;
 }
 
+// What matrix units multiply: three products of tf32 are as good as one of float32, but for its last bits.
+std::optional<ProductType> units_for(const Device& target, Accuracy accuracy) {
+  if (!target.is_gpu() || accuracy == Accuracy::strict) return std::nullopt;
+  return products_of(accuracy);
+}
+
+std::optional<BlockSchedule> first_schedule(const block::BlockGraph& structure, const Device& target,
+                                            Accuracy accuracy) {
+  if (!target.is_gpu()) return blocks::choose_schedule(structure, target);
+  const std::vector<BlockSchedule> schedules =
+      blocks::gpu_schedules(structure, target, units_for(target, accuracy));
+  return schedules.empty() ? std::nullopt : std::optional(schedules[0]);
+}
+
 }  // namespace
 
-void list_blocks(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy,
+void list_blocks(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
                  std::vector<Implementation>& found, std::vector<Refusal>& refused) {
   for (size_t i = 0; i < candidate.structures.size(); ++i) {
     if (repeats_elements(*candidate.structures[i])) {
@@ -43,7 +57,13 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
       continue;
     }
     const block::BlockGraph& structure = candidate.structures[i]->graph;
-    BlockSchedule schedule = blocks::choose_schedule(structure, target);
+    const std::optional<BlockSchedule> chosen = first_schedule(structure, target, accuracy);
+    if (!chosen) {
+      refused.push_back(
+          {RefusalReason::scratch_too_large, "blocks: more is held than shared memory has room for"});
+      continue;
+    }
+    BlockSchedule schedule = *chosen;
     schedule.structure = static_cast<int>(i);
     Implementation implementation;
     implementation.family = "blocks";
@@ -51,6 +71,7 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
     implementation.output_layouts.resize(candidate.outputs.size());
     implementation.schedule = schedule;
     implementation.flops = flops_of(structure);
+    if (schedule.matrix_units) implementation.flops_at_once = linear::speed_of(*schedule.matrix_units);
     implementation.bytes = linear::touched_bytes(graph, candidate);
     found.push_back(std::move(implementation));
   }
@@ -60,6 +81,13 @@ void reschedule_blocks(const Graph&, const Candidate& candidate, const Implement
                        const Device& target, std::vector<Schedule>& found) {
   const auto known = std::get<BlockSchedule>(implementation.schedule);
   const block::BlockGraph& structure = candidate.structures[static_cast<size_t>(known.structure)]->graph;
+  if (target.is_gpu()) {
+    for (BlockSchedule other : blocks::gpu_schedules(structure, target, known.matrix_units)) {
+      other.structure = known.structure;
+      if (other != known) found.push_back(other);
+    }
+    return;
+  }
   std::vector<BlockSchedule> listed = {known};
   for (const auto& [rows, tiles] : {std::pair{blocks::kMostRows / 2, blocks::kTilesInL2},
                                     {blocks::kMostRows * 2, blocks::kTilesInL2},

@@ -7,7 +7,7 @@ namespace korch::blocks {
 
 std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedule& schedule,
                                       const Device& target) {
-  const Roles roles = roles_with(graph, schedule);
+  const Roles roles = roles_with(graph, schedule, target);
   const Slice slice(graph, roles, schedule);
   std::vector<BlockProduct> products;
   for (size_t i = 0; i < graph.steps.size(); ++i) {
@@ -26,7 +26,7 @@ std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedu
 
 BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, int64_t most_rows,
                               double tiles_in_l2) {
-  const Roles r = roles_of(graph, true);
+  const Roles r = roles_of(graph, true, Products::packed);
   const auto extent = [&](int axis) { return axis < 0 ? 1 : graph.axes[static_cast<size_t>(axis)].extent; };
   int64_t slices = 1;
   for (int axis : axes_in(graph.grid)) slices *= extent(axis);

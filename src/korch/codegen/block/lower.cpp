@@ -5,116 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
 
-#include "korch/codegen/block/slice.h"
+#include "korch/codegen/block/block_lowering.h"
 #include "korch/codegen/cpu/micro_kernel.h"
-#include "korch/codegen/linear/packing_phase.h"
 #include "korch/codegen/loop/compose.h"
-#include "korch/codegen/loop/index_map.h"
 
 namespace korch::blocks {
-namespace {
-
-using tile::Condition;
-using tile::Index;
-using tile::LoopVariable;
-using tile::OuterLoop;
-using tile::ScheduledNest;
-
-// A Value in scratch: its axes within a slice, of which the last lie one after the other.
-struct Held {
-  int buffer = -1;
-  std::vector<int> order;
-  std::vector<int64_t> strides;
-};
-
-// A right operand in a temporary, by blocks of columns: a matrix for each value of the other axes.
-struct Packed {
-  int buffer = -1;
-  std::vector<int> matrix_axes;
-  linear::PackedOperand operand;
-};
-
-class BlockLowering {
- public:
-  BlockLowering(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target,
-                Arguments& arguments, Roles roles)
-      : graph_(graph),
-        target_(target),
-        arguments_(arguments),
-        roles_(std::move(roles)),
-        slice_(graph_, roles_, schedule),
-        stored_(graph.steps.size(), false),
-        emitted_(graph.steps.size(), false) {}
-
-  Result<tile::ScheduledGraph> lower(Division division);
-
- private:
-  const Step& at(int step) const { return graph_.steps[static_cast<size_t>(step)]; }
-  AxisSet local(AxisSet axes) const { return roles_.local(axes); }
-  bool is_held(int step) const { return roles_.held[static_cast<size_t>(step)]; }
-  const RowProduct* product(int step) const {
-    const auto& p = roles_.products[static_cast<size_t>(step)];
-    return p ? &*p : nullptr;
-  }
-  bool in_blocks(const Zone& zone) const { return zone.loop_axis >= 0 && slice_.blocks(zone.loop_axis) > 1; }
-
-  std::string obstacle() const;
-  void pack_right_operands();
-  void pack(const RowProduct& p, int step);
-  TileShape tile_of(const RowProduct& p) const;
-  int last_axis(int step) const;
-  Held new_storage(int step);
-  const Held& storage(int step, const std::vector<int>& read);
-  bool is_free_after(int step, int reader) const;
-  Index offset(const Held& held, const Cursor& cursor) const;
-
-  // Of the nest in the making: what its elements are, and what is stored besides.
-  int value(int step);
-  int exponential(int step, const std::vector<int>& args);
-  int defined(int step);
-  void begin(const Cursor& cursor, AxisSet axes, int place);
-  bool can_store(int step) const;
-  std::vector<OuterLoop> around(const Zone& zone, AxisSet axes) const;
-  std::vector<LoopVariable> loops_over(const std::vector<int>& axes, const Zone& zone) const;
-  void add(ScheduledNest nest, std::vector<OuterLoop> around);
-
-  void emit_part(int place, const Zone& zone);
-  void emit(int step, const Zone& zone);
-  void store_first(int root, AxisSet axes, const Zone& zone);
-  void store(int step, const Zone& zone);
-  void fold(int step, const Zone& zone);
-  void extreme_so_far(int step, const Zone& zone);
-  void rescale(int step, const Zone& zone);
-  void multiply(int step, const RowProduct& p, const Zone& zone);
-  void store_columns(const RowProduct& p, const Zone& zone);
-  linear::ColumnBlocks columns_of(int step, const RowProduct& p, const Zone& zone) const;
-  int right_element(int step, const RowProduct& p, const Cursor& cursor, const Zone& zone, int64_t lanes,
-                    const Index& b, const Index& c);
-  void write_results();
-  void write_result(int result, const linear::RowZone& rows);
-
-  const BlockGraph& graph_;
-  const Device& target_;
-  Arguments& arguments_;
-  const Roles roles_;
-  const Slice slice_;
-  tile::TileBuilder builder_{DType::f32};
-  tile::ScheduledPhase phase_;
-  std::map<int, Held> held_;
-  std::map<int, Packed> packed_;  // by step of the product
-  int fold_here_ = -1;            // what a block alone gives an extreme
-  std::vector<bool> stored_;      // in scratch, since the part began or before
-  std::vector<bool> emitted_;
-  // The nest in the making.
-  Cursor cursor_;
-  AxisSet axes_ = 0;  // that it goes over
-  int place_ = 0;
-  std::map<int, int> values_;
-  std::vector<tile::Store> stores_;
-  std::vector<int> stores_of_;
-};
 
 // --- storage
 
@@ -133,6 +29,7 @@ int BlockLowering::last_axis(int step) const {
 }
 
 Held BlockLowering::new_storage(int step) {
+  if (stages()) return block_storage(step);
   Held held;
   const int last = last_axis(step);
   const AxisSet axes = local(at(step).axes);
@@ -168,7 +65,8 @@ const Held& BlockLowering::storage(int step, const std::vector<int>& read) {
   const auto found = held_.find(step);
   if (found != held_.end()) return found->second;
   const AxisSet axes = local(at(step).axes);
-  for (int other : read) {
+  // Thread blocks keep a row in registers from one nest to the next, which overwrite nothing that they read.
+  for (int other : stages() ? std::vector<int>() : read) {
     const auto its = held_.find(other);
     if (its == held_.end() || at(other).axes != at(step).axes || at(other).type != at(step).type ||
         std::popcount(axes) < 2 || last_axis(other) != last_axis(step) || !is_free_after(other, step))
@@ -254,7 +152,7 @@ int BlockLowering::exponential(int step, const std::vector<int>&) {
 std::vector<OuterLoop> BlockLowering::around(const Zone& zone, AxisSet axes) const {
   std::vector<OuterLoop> loops;
   if (zone.loop_axis >= 0) slice_.loop(zone).loop(loops, zone.low, zone.high);
-  if (roles_.rows >= 0 && (axes & axis_set(roles_.rows)) != 0 && slice_.rows().rows > 1)
+  if (!stages() && roles_.rows >= 0 && (axes & axis_set(roles_.rows)) != 0 && slice_.rows().rows > 1)
     loops.push_back({{"row", slice_.rows().rows}, 0, slice_.rows().rows});
   return loops;
 }
@@ -262,7 +160,7 @@ std::vector<OuterLoop> BlockLowering::around(const Zone& zone, AxisSet axes) con
 std::vector<LoopVariable> BlockLowering::loops_over(const std::vector<int>& axes, const Zone& zone) const {
   std::vector<LoopVariable> loops;
   for (int axis : axes)
-    if (axis != roles_.rows) loops.push_back({slice_.variable(axis), slice_.held(axis, zone)});
+    if (axis != roles_.rows || stages()) loops.push_back({slice_.variable(axis), slice_.held(axis, zone)});
   return loops;
 }
 
@@ -304,6 +202,7 @@ void BlockLowering::fold(int step, const Zone& zone) {
   store_first(s.args[0], all, zone);
   if (is_held(s.args[0]) && !stored_[static_cast<size_t>(s.args[0])] && local(at(s.args[0]).axes) != all)
     store(s.args[0], zone);
+  if (stages()) return fold_in_block(step, zone);
   const bool runs = graph_.is_running(s) && in_blocks(zone);
   if (runs && s.rescale >= 0) rescale(step, zone);
   begin(slice_.cursor(zone), all, s.place);
@@ -365,143 +264,19 @@ void BlockLowering::rescale(int step, const Zone& zone) {
   add(std::move(nest), around(zone, local(s.axes)));
 }
 
-// --- products
-
-TileShape BlockLowering::tile_of(const RowProduct& p) const {
-  return blocks::tile_of(p, slice_, target_);
-}
-
-void BlockLowering::pack_right_operands() {
-  for (size_t i = 0; i < graph_.steps.size(); ++i)
-    if (const RowProduct* p = product(static_cast<int>(i)); p != nullptr && p->packed)
-      pack(*p, static_cast<int>(i));
-}
-
-void BlockLowering::pack(const RowProduct& p, int step) {
-  Packed packed;
-  const AxisSet matrix = at(p.right).axes & ~axis_set(p.columns) & ~axis_set(p.terms);
-  packed.matrix_axes = axes_in(matrix);
-  Shape extents;
-  for (int axis : packed.matrix_axes) extents.push_back(slice_.extent(axis));
-  packed.operand.blocks =
-      linear::split_columns(slice_.extent(p.columns), tile_of(p).vectors, target_.lanes());
-  packed.operand.depth = slice_.extent(p.terms);
-  packed.operand.matrices = element_count(extents);
-  if (at(p.right).kind == Step::Kind::leaf && matrix == 0 && is_read_by_one(graph_, roles_, at(p.right).leaf))
-    packed.buffer = arguments_.pack(builder_, at(p.right).leaf, p.terms, p.columns, packed.operand.blocks);
-  if (packed.buffer < 0) {
-    packed.operand.element = [this, p, extents, axes = packed.matrix_axes](
-                                 const Index& number, const Index& term, const Index& column,
-                                 const tile::Replacements& places) {
-      Cursor cursor{AxisPlaces(graph_.axes.size()), AxisPlaces(graph_.axes.size())};
-      const std::vector<Index> coords = tile::unflatten(number, extents);
-      for (size_t i = 0; i < axes.size(); ++i) cursor.global[static_cast<size_t>(axes[i])] = coords[i];
-      cursor.global[static_cast<size_t>(p.columns)] = column;
-      cursor.global[static_cast<size_t>(p.terms)] = tile::substitute(term, places);
-      begin(cursor, ~AxisSet{0}, -1);
-      return value(p.right);
-    };
-    packed.buffer = builder_.add_temporary(packed.operand.matrices * packed.operand.matrix_elements());
-  }
-  packed_.emplace(step, std::move(packed));
-}
-
-// The columns of the zone: whole blocks of the packed ones, if they are the loop's.
-linear::ColumnBlocks BlockLowering::columns_of(int step, const RowProduct& p, const Zone& zone) const {
-  if (!p.packed)
-    return linear::split_columns(slice_.held(p.columns, zone), tile_of(p).vectors, target_.lanes());
-  linear::ColumnBlocks columns = packed_.at(step).operand.blocks;
-  if (p.columns != zone.loop_axis) return columns;
-  if (zone.high < slice_.blocks(zone.loop_axis)) columns.tail.clear();
-  columns.blocks = columns.block_lanes() > 0 ? zone.length / columns.block_lanes() : 0;
-  return columns;
-}
-
-// Of block `b`, column `c` in it.
-int BlockLowering::right_element(int step, const RowProduct& p, const Cursor& cursor, const Zone& zone,
-                                 int64_t lanes, const Index& b, const Index& c) {
-  if (!p.packed) return builder_.load(held_.at(p.right).buffer, offset(held_.at(p.right), cursor));
-  const Packed& packed = packed_.at(step);
-  std::vector<Index> matrix;
-  Shape extents;
-  for (int axis : packed.matrix_axes) {
-    matrix.push_back(cursor.global[static_cast<size_t>(axis)]);
-    extents.push_back(slice_.extent(axis));
-  }
-  const int64_t block = packed.operand.blocks.block_lanes(), depth = packed.operand.depth;
-  Index first = tile::flatten(matrix, extents) * packed.operand.matrix_elements();
-  if (p.columns == zone.loop_axis && block > 0)
-    first =
-        first + slice_.loop(zone).at(zone.low, zone.high) * (slice_.most(p.columns) / block * block * depth);
-  return builder_.load(packed.buffer,
-                       first + b * (depth * block) + cursor.global[static_cast<size_t>(p.terms)] * lanes + c);
-}
-
-void BlockLowering::multiply(int step, const RowProduct& p, const Zone& zone) {
-  store(p.left, zone);
-  if (!p.packed) store_columns(p, zone);
-  const bool runs = graph_.is_running(at(step)) && in_blocks(zone);
-  if (runs && at(step).rescale >= 0) rescale(step, zone);
-  storage(step, {});
-  const linear::RowTiling tiling =
-      linear::split_rows(p.rows < 0 ? 1 : slice_.held(p.rows, zone), tile_of(p).rows);
-  const linear::ColumnBlocks columns = columns_of(step, p, zone);
-  const linear::SliceAxis column("column", columns.total(), columns.total()),
-      tile("tile", tiling.tiles(), tiling.tiles());
-  std::vector<OuterLoop> outside = around(zone, 0);
-  for (int axis : axes_in(p.around))
-    outside.push_back({{slice_.variable(axis), slice_.held(axis, zone)}, 0, slice_.held(axis, zone)});
-  for (const linear::ColumnZone& c_zone : linear::column_zones(columns))
-    for (const linear::RowZone& r_zone : linear::row_zones(tiling)) {
-      std::vector<OuterLoop> loops = outside;
-      column.loop(loops, c_zone.low, c_zone.high);
-      tile.loop(loops, r_zone.low, r_zone.high);
-      const int64_t lanes = linear::total_lanes(c_zone.lanes), terms = slice_.held(p.terms, zone);
-      const Index b = column.at(c_zone.low, c_zone.high), c = Index::variable("c", lanes),
-                  row =
-                      r_zone.first_row(tile.at(r_zone.low, r_zone.high)) + Index::variable("r", r_zone.rows);
-      Cursor cursor = slice_.cursor(zone);
-      if (p.rows >= 0) slice_.set(cursor, p.rows, row, zone);
-      slice_.set(cursor, p.terms, Index::variable("k", terms), zone);
-      slice_.set(cursor, p.columns, b * columns.block_lanes() + c, zone);
-      const Held &left = held_.at(p.left), &result = held_.at(step);
-      ScheduledNest nest = builder_.product_nest(
-          std::move(loops), {{"r", r_zone.rows}, {"c", lanes}}, {{"k", terms}},
-          builder_.load(left.buffer, offset(left, cursor)), right_element(step, p, cursor, zone, lanes, b, c),
-          result.buffer, offset(result, cursor));
-      if (runs) nest.anew = slice_.first(zone);
-      phase_.nests.push_back(std::move(nest));
-    }
-}
-
-// A right operand in scratch, and zeros beside its last column: a register tile reads whole vectors.
-void BlockLowering::store_columns(const RowProduct& p, const Zone& zone) {
-  store(p.right, zone);
-  if (product(p.right) != nullptr) return;
-  const linear::ColumnBlocks columns =
-      linear::split_columns(slice_.held(p.columns, zone), tile_of(p).vectors, target_.lanes());
-  const int64_t there = slice_.held(p.columns, zone), beside = columns.lanes_in_all() - there;
-  if (beside == 0) return;
-  const Held& held = held_.at(p.right);
-  Cursor cursor = slice_.cursor(zone);
-  slice_.set(cursor, p.columns, Index::variable("beside", beside) + there, zone);
-  ScheduledNest nest;
-  nest.loops = loops_over(held.order, zone);
-  nest.loops.back() = {"beside", beside};
-  nest.stores = {{held.buffer, offset(held, cursor), builder_.zero()}};
-  nest.around = around(zone, 0);
-  phase_.nests.push_back(std::move(nest));
-}
-
 // --- parts
 
 void BlockLowering::emit(int step, const Zone& zone) {
   if (!roles_.used[static_cast<size_t>(step)] || at(step).kind != Step::Kind::fold) return;
-  if (const RowProduct* p = product(step))
+  const RowProduct* p = product(step);
+  if (p != nullptr && stages())
+    stage_product(step, *p, zone);
+  else if (p != nullptr)
     multiply(step, *p, zone);
   else
     fold(step, zone);
   stored_[static_cast<size_t>(step)] = emitted_[static_cast<size_t>(step)] = true;
+  if (p != nullptr && stages()) store_readers(step, zone);
 }
 
 void BlockLowering::emit_part(int place, const Zone& zone) {
@@ -521,15 +296,17 @@ void BlockLowering::write_results() {
     const int step = graph_.results[i];
     store_first(step, local(at(step).axes), {});
     if (is_held(step)) store(step, {});
-    for (const linear::RowZone& rows : linear::row_zones(slice_.rows()))
-      write_result(static_cast<int>(i), rows);
+    for (const linear::RowZone& rows : slice_.row_zones())
+      for (const linear::RowZone& columns : slice_.column_zones())
+        write_result(static_cast<int>(i), rows, columns);
   }
 }
 
-void BlockLowering::write_result(int result, const linear::RowZone& rows) {
+void BlockLowering::write_result(int result, const linear::RowZone& rows, const linear::RowZone& columns) {
   const int step = graph_.results[static_cast<size_t>(result)];
   Cursor cursor = slice_.cursor({});
   slice_.set_row(cursor, rows);
+  slice_.set_column(cursor, columns);
   begin(cursor, local(at(step).axes), -1);
   const auto [buffer, place] = arguments_.place_of(result, cursor.global);
   ScheduledNest nest;
@@ -537,10 +314,16 @@ void BlockLowering::write_result(int result, const linear::RowZone& rows) {
   const int last = last_axis(step);
   std::vector<int> axes = axes_in(local(at(step).axes));
   if (std::erase(axes, last) > 0) axes.push_back(last);
-  for (const LoopVariable& loop : loops_over(axes, {})) nest.loops.push_back(loop);
+  for (int axis : axes) {
+    if (axis == roles_.columns)
+      nest.loops.push_back({"col", columns.rows});
+    else if (axis != roles_.rows)
+      nest.loops.push_back({slice_.variable(axis), slice_.most(axis)});
+  }
   nest.stores = {{buffer, place, value(step)}};
   std::vector<OuterLoop> loops;
   slice_.row_blocks().loop(loops, rows.low, rows.high);
+  slice_.column_blocks().loop(loops, columns.low, columns.high);
   add(std::move(nest), std::move(loops));
 }
 
@@ -551,7 +334,7 @@ std::string BlockLowering::obstacle() const {
     if (step.kind == Step::Kind::before && at(step.args[0]).combine == ScalarFn::add)
       return "what a sum was before";
     const RowProduct* p = product(static_cast<int>(i));
-    if (p == nullptr) continue;
+    if (p == nullptr || stages()) continue;
     const RowProduct *left = product(p->left), *right = product(p->right);
     if ((left != nullptr && left->columns != p->terms) ||
         (!p->packed && right != nullptr && right->columns != p->columns))
@@ -574,23 +357,27 @@ Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
   for (int axis : axes_in(roles_.single))
     phase_.grid.push_back({{slice_.grid_variable(axis), slice_.extent(axis)}, 1});
   slice_.row_blocks().deal_out(phase_);
+  slice_.column_blocks().deal_out(phase_);
   for (int place = 0; place <= 2 * static_cast<int>(graph_.loops.size()); ++place) {
     if (place % 2 == 0) {
       emit_part(place, {});
       continue;
     }
-    for (const Zone& zone : slice_.zones(place / 2)) emit_part(place, zone);
+    for (const Zone& zone : slice_.zones(place / 2)) {
+      emit_part(place, zone);
+      if (stages()) keep_for_next_block(zone);
+    }
+    if (stages()) settle_sums(place);
   }
   write_results();
   builder_.add_phase(std::move(phase_));
   return builder_.finish();
 }
 
-}  // namespace
-
 Result<tile::ScheduledGraph> lower(const BlockGraph& graph, const BlockSchedule& schedule,
                                    const Device& target, Arguments& arguments, Division division) {
-  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule)).lower(division);
+  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule, target))
+      .lower(division);
 }
 
 }  // namespace korch::blocks

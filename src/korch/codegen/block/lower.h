@@ -26,6 +26,11 @@ constexpr double kTilesInL2 = 0.125;
 BlockSchedule choose_schedule(const block::BlockGraph& graph, const Device& target,
                               int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
 
+// Of a GPU: those whose scratch fits into shared memory, best first by the cost model. None: there is no
+// such.
+std::vector<BlockSchedule> gpu_schedules(const block::BlockGraph& graph, const Device& target,
+                                         const std::optional<ProductType>& matrix_units);
+
 // Its products, in order, and their register tiles.
 struct BlockProduct {
   int64_t rows = 1, columns = 1, terms = 1;

@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <tuple>
 
 namespace korch::blocks {
 namespace {
 
+constexpr int64_t kMostTileColumns = 128;  // of a tile that a thread block holds
+
 const Step& at(const BlockGraph& graph, int step) {
   return graph.steps[static_cast<size_t>(step)];
+}
+
+AxisSet set_of(int axis) {
+  return axis < 0 ? 0 : axis_set(axis);
 }
 
 bool is_fold(const BlockGraph& graph, int step) {
@@ -17,7 +24,9 @@ bool is_fold(const BlockGraph& graph, int step) {
 
 class RoleFinder {
  public:
-  RoleFinder(const BlockGraph& graph, bool in_blocks) : graph_(graph), in_blocks_(in_blocks) {}
+  RoleFinder(const BlockGraph& graph, bool in_blocks, Products way) : graph_(graph), in_blocks_(in_blocks) {
+    r_.way = way;
+  }
 
   Roles find() {
     const size_t count = graph_.steps.size();
@@ -26,7 +35,10 @@ class RoleFinder {
     r_.products.assign(count, std::nullopt);
     r_.readers.assign(count, {});
     mark_used();
-    choose_rows();
+    if (stages())
+      choose_rows_and_columns();
+    else
+      choose_rows();
     for (size_t i = 0; i < count; ++i)
       if (r_.used[i]) r_.products[i] = product(static_cast<int>(i), r_.rows);
     hold();
@@ -45,6 +57,43 @@ class RoleFinder {
     for (size_t i = graph_.steps.size(); i-- > 0;)
       if (r_.used[i])
         for (int arg : operands(static_cast<int>(i))) r_.used[static_cast<size_t>(arg)] = true;
+  }
+
+  bool stages() const { return r_.way == Products::staged; }
+
+  // The two axes along which most products have rows or columns; of equals those with most results.
+  void choose_rows_and_columns() {
+    int64_t best = 0;
+    std::pair<int, int> chosen = {-1, -1};
+    std::vector<int> columns = axes_in(graph_.grid);
+    columns.insert(columns.begin(), -1);
+    for (int rows : axes_in(graph_.grid))
+      for (int column : columns) {
+        if (column == rows) continue;
+        const int64_t value = value_of(rows, column);
+        if (value <= best) continue;
+        best = value;
+        chosen = {rows, column};
+      }
+    std::tie(r_.rows, r_.columns) = chosen;
+    r_.single = graph_.grid & ~set_of(r_.rows) & ~set_of(r_.columns);
+  }
+
+  int64_t value_of(int rows, int column) {
+    r_.single = graph_.grid & ~set_of(rows) & ~set_of(column);
+    r_.columns = column;
+    int64_t products = 0, with_columns = 0;
+    for (size_t i = 0; i < graph_.steps.size(); ++i) {
+      const std::optional<RowProduct> p = r_.used[i] ? product(static_cast<int>(i), rows) : std::nullopt;
+      if (!p || p->rows != rows) continue;
+      ++products;
+      if (p->columns == column) ++with_columns;
+    }
+    if (products == 0 || (column >= 0 && with_columns == 0)) return 0;
+    const auto extent = [&](int axis) {
+      return axis < 0 ? 1 : std::min<int64_t>(graph_.axes[static_cast<size_t>(axis)].extent, 1 << 15);
+    };
+    return (products << 40) + extent(rows) * extent(column);
   }
 
   // The axis along which most products have their rows; of equals the longest.
@@ -87,10 +136,34 @@ class RoleFinder {
       else if (more != 0)
         p.rows = axes_in(more).back();
       p.around = r_.local(fold.axes) & ~columns & ~(p.rows < 0 ? 0 : axis_set(p.rows));
-      p.packed = from_arguments(right);
+      p.packed = !stages() && from_arguments(right);
+      if (stages() && !has_tile(p)) continue;
       return p;
     }
     return std::nullopt;
+  }
+
+  // One tile has all of the slice's results.
+  bool has_tile(const RowProduct& p) const {
+    const bool in_parts = p.columns == r_.columns || std::ranges::count(graph_.loops, p.columns) != 0;
+    return p.rows >= 0 && p.around == 0 &&
+           (in_parts || graph_.axes[static_cast<size_t>(p.columns)].extent <= kMostTileColumns);
+  }
+
+  // Staged term by term: elements that are computed from arguments and from sums alone.
+  bool is_staged(int step) const {
+    if (!stages() || is_fold(graph_, step) || at(graph_, step).kind == Step::Kind::before) return false;
+    for (int below : steps_of(graph_, r_.held, step))
+      if (r_.products[static_cast<size_t>(below)]) return false;
+    const auto reads = [&](int i) { return std::ranges::count(operands(i), step) != 0; };
+    for (int i = step + 1; i < static_cast<int>(graph_.steps.size()); ++i) {
+      if (!r_.used[static_cast<size_t>(i)] || !reads(i)) continue;
+      const bool is_factor = std::ranges::any_of(r_.products, [&](const auto& p) {
+        return p && (p->left == step || p->right == step) && at(graph_, i).op == Op::Mul;
+      });
+      if (!is_factor && !from_arguments(step)) return false;
+    }
+    return true;
   }
 
   bool from_arguments(int step) const {
@@ -105,8 +178,8 @@ class RoleFinder {
       if (!r_.used[static_cast<size_t>(i)]) continue;
       if (step.kind == Step::Kind::fold || step.kind == Step::Kind::before) hold(i);
       if (const auto& p = r_.products[static_cast<size_t>(i)]) {
-        hold(p->left);
-        if (!p->packed) hold(p->right);
+        if (!is_staged(p->left)) hold(p->left);
+        if (!p->packed && !is_staged(p->right)) hold(p->right);
       }
     }
     for (int i = count; i-- > 0;) {
@@ -122,7 +195,7 @@ class RoleFinder {
   // Of what is read as it is computed again: with each element of an axis that it does not have, or by
   // several nests. What follows from arguments alone is read again.
   bool is_worth_holding(int step) const {
-    if (from_arguments(step)) return false;
+    if (from_arguments(step) || is_factor(step)) return false;
     const std::vector<int>& readers = r_.readers[static_cast<size_t>(step)];
     if (readers.size() > 1) return true;
     return std::ranges::any_of(readers, [&](int reader) {
@@ -130,6 +203,13 @@ class RoleFinder {
       if (is_fold(graph_, reader)) axes |= at(graph_, reader).over;
       return (r_.local(axes) & ~r_.local(at(graph_, step).axes)) != 0;
     });
+  }
+
+  // Of a staged product, which is not held yet: it is staged.
+  bool is_factor(int step) const {
+    return stages() && std::ranges::any_of(r_.products, [&](const auto& p) {
+             return p && (p->left == step || p->right == step);
+           });
   }
 
   void find_readers(int step) {
@@ -157,8 +237,8 @@ class RoleFinder {
 
 }  // namespace
 
-Roles roles_of(const BlockGraph& graph, bool in_blocks) {
-  return RoleFinder(graph, in_blocks).find();
+Roles roles_of(const BlockGraph& graph, bool in_blocks, Products way) {
+  return RoleFinder(graph, in_blocks, way).find();
 }
 
 std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held, int step) {

@@ -24,9 +24,15 @@ struct RowProduct {
   bool packed = false;  // right follows from arguments alone: a first phase packs it
 };
 
+// How products are made: in register tiles of a few rows by vectors, of columns that are packed; or, by a
+// thread block, in one tile for all rows of a slice, of panels that are staged term by term.
+enum class Products { packed, staged };
+
 struct Roles {
+  Products way = Products::packed;
   AxisSet single = 0;  // axes of the grid of which a slice has one value
   int rows = -1;       // the axis of the grid of which a slice has a block; -1: none
+  int columns = -1;    // the same, of the columns of staged products
   std::vector<bool> used;
   std::vector<bool> held;  // in scratch: folds, operands of products, and what several nests read
   std::vector<std::optional<RowProduct>> products;
@@ -36,7 +42,7 @@ struct Roles {
 };
 
 // `blocks`: of its loop's axis; if there is one, accumulators are not rescaled.
-Roles roles_of(const BlockGraph& graph, bool in_blocks);
+Roles roles_of(const BlockGraph& graph, bool in_blocks, Products way);
 
 // The steps that computing `step` takes, itself the last: not through those that are held, unless they are in
 // `through`; folds are not passed.

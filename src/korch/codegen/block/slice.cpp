@@ -3,9 +3,33 @@
 namespace korch::blocks {
 namespace {
 
+int64_t extent_of(const BlockGraph& graph, int axis) {
+  return axis < 0 ? 1 : graph.axes[static_cast<size_t>(axis)].extent;
+}
+
+// Tiles of thread blocks have one size, whatever there is.
+linear::RowTiling tiles_of_one_size(int64_t extent, int64_t size) {
+  return {static_cast<int>(size), ceil_div(extent, size), 0};
+}
+
 linear::RowTiling rows_of(const BlockGraph& graph, const Roles& roles, const BlockSchedule& schedule) {
-  const int64_t extent = roles.rows < 0 ? 1 : graph.axes[static_cast<size_t>(roles.rows)].extent;
-  return linear::split_rows(extent, static_cast<int>(schedule.rows));
+  const int64_t extent = extent_of(graph, roles.rows);
+  return roles.way == Products::staged && roles.rows >= 0
+             ? tiles_of_one_size(extent, schedule.rows)
+             : linear::split_rows(extent, static_cast<int>(schedule.rows));
+}
+
+linear::RowTiling columns_of(const BlockGraph& graph, const Roles& roles, const BlockSchedule& schedule) {
+  return tiles_of_one_size(extent_of(graph, roles.columns), roles.columns < 0 ? 1 : schedule.columns);
+}
+
+std::vector<linear::RowZone> zones_of(const linear::RowTiling& tiling, int64_t extent) {
+  const int64_t whole = extent / tiling.rows, rest = extent % tiling.rows;
+  if (tiling.short_tiles > 0 || rest == 0) return linear::row_zones(tiling);
+  std::vector<linear::RowZone> zones;
+  if (whole > 0) zones.push_back({0, whole, tiling.rows, 0});
+  zones.push_back({whole, whole + 1, static_cast<int>(rest), whole * (tiling.rows - rest)});
+  return zones;
 }
 
 }  // namespace
@@ -15,7 +39,17 @@ Slice::Slice(const BlockGraph& graph, const Roles& roles, const BlockSchedule& s
       roles_(roles),
       schedule_(schedule),
       rows_(rows_of(graph, roles, schedule)),
-      row_blocks_("block", rows_.tiles(), 1) {}
+      columns_(columns_of(graph, roles, schedule)),
+      row_blocks_("block", rows_.tiles(), 1),
+      column_blocks_("column_block", columns_.tiles(), 1) {}
+
+std::vector<linear::RowZone> Slice::row_zones() const {
+  return zones_of(rows_, extent_of(graph_, roles_.rows));
+}
+
+std::vector<linear::RowZone> Slice::column_zones() const {
+  return zones_of(columns_, extent_of(graph_, roles_.columns));
+}
 
 std::vector<Zone> Slice::zones(int loop_number) const {
   const int axis = graph_.loops[static_cast<size_t>(loop_number)];
@@ -33,6 +67,7 @@ tile::Condition Slice::in_blocks(const Zone& zone, int64_t low, int64_t high) co
 
 int64_t Slice::most(int axis) const {
   if (axis == roles_.rows) return rows_.rows;
+  if (axis == roles_.columns) return columns_.rows;
   for (int loop_axis : graph_.loops)
     if (axis == loop_axis) return std::min(extent(axis), schedule_.block);
   return extent(axis);
@@ -59,8 +94,11 @@ void Slice::set(Cursor& cursor, int axis, const tile::Index& local, const Zone& 
   global = local;
   if (axis == roles_.rows) {
     global = linear::first_row(rows_, row_blocks_.at()) + local;
-    // A block may be one row short; what is computed in place of it nobody stores.
-    if (rows_.short_tiles > 0) global = tile::clamp(global, 0, extent(axis) - 1);
+    // A block may have fewer rows; what is computed in place of the others nobody stores.
+    if (rows_.tiles() * rows_.rows > extent(axis)) global = tile::clamp(global, 0, extent(axis) - 1);
+  } else if (axis == roles_.columns) {
+    global = linear::first_row(columns_, column_blocks_.at()) + local;
+    if (columns_.tiles() * columns_.rows > extent(axis)) global = tile::clamp(global, 0, extent(axis) - 1);
   } else if (axis == zone.loop_axis) {
     global = loop(zone).at(zone.low, zone.high) * schedule_.block + local;
   }
@@ -74,16 +112,34 @@ void Slice::set_row(Cursor& cursor, const linear::RowZone& rows) const {
       rows.first_row(row_blocks_.at(rows.low, rows.high)) + local;
 }
 
+void Slice::set_column(Cursor& cursor, const linear::RowZone& columns) const {
+  if (roles_.columns < 0) return;
+  const tile::Index local = tile::Index::variable("col", columns.rows);
+  cursor.local[static_cast<size_t>(roles_.columns)] = local;
+  cursor.global[static_cast<size_t>(roles_.columns)] =
+      columns.first_row(column_blocks_.at(columns.low, columns.high)) + local;
+}
+
+// Warps of matrix units have eight columns and more, four of them beside each other; threads alone have four
+// by four results and more.
+int64_t Slice::tile_columns(int axis) const {
+  constexpr int64_t kUnits = 32, kResults = 16 * 256;
+  if (schedule_.matrix_units) return ceil_div(most(axis), kUnits) * kUnits;
+  int64_t columns = std::max<int64_t>(1, kResults / rows_.rows);
+  while (columns < most(axis)) columns *= 2;
+  return columns;
+}
+
 TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target) {
   const int64_t rows = p.rows < 0 ? 1 : slice.most(p.rows);
   return linear::rank_tiles(rows, slice.most(p.columns), slice.most(p.terms), false, target).front();
 }
 
-Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule) {
+Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target) {
   bool in_blocks = false;
   for (int axis : graph.loops)
     in_blocks = in_blocks || graph.axes[static_cast<size_t>(axis)].extent > schedule.block;
-  return roles_of(graph, in_blocks);
+  return roles_of(graph, in_blocks, products_on(target));
 }
 
 }  // namespace korch::blocks

@@ -30,6 +30,10 @@ class Slice {
 
   const linear::RowTiling& rows() const { return rows_; }
   const linear::SliceAxis& row_blocks() const { return row_blocks_; }
+  const linear::SliceAxis& column_blocks() const { return column_blocks_; }
+  // Blocks with equally many rows that there are; of columns.
+  std::vector<linear::RowZone> row_zones() const;
+  std::vector<linear::RowZone> column_zones() const;
   int64_t blocks(int axis) const { return ceil_div(extent(axis), schedule_.block); }
   // Two loops over one axis have variables of their own: neighbouring nests in one loop would be one loop.
   linear::SliceAxis loop(const Zone& zone) const {
@@ -47,12 +51,17 @@ class Slice {
   int64_t held(int axis, const Zone& zone) const;
 
   std::string grid_variable(int axis) const { return "at_" + name(axis); }
-  std::string variable(int axis) const { return axis == roles_.rows ? "row" : "i_" + name(axis); }
+  std::string variable(int axis) const {
+    return axis == roles_.rows ? "row" : axis == roles_.columns ? "col" : "i_" + name(axis);
+  }
   // Every axis at its variable, where the slice and the loop are.
   Cursor cursor(const Zone& zone) const;
   void set(Cursor& cursor, int axis, const tile::Index& local, const Zone& zone) const;
-  // The rows of blocks low .. high - 1, which all have so many: a row that there is.
+  // The rows of blocks low .. high - 1, which all have so many: a row that there is. Columns alike.
   void set_row(Cursor& cursor, const linear::RowZone& rows) const;
+  void set_column(Cursor& cursor, const linear::RowZone& columns) const;
+  // The columns of a staged product's tile, of which there may be fewer.
+  int64_t tile_columns(int axis) const;
 
  private:
   tile::Condition in_blocks(const Zone& zone, int64_t low, int64_t high) const;
@@ -60,13 +69,16 @@ class Slice {
   const BlockGraph& graph_;
   const Roles& roles_;
   const BlockSchedule schedule_;
-  const linear::RowTiling rows_;
-  const linear::SliceAxis row_blocks_;
+  const linear::RowTiling rows_, columns_;
+  const linear::SliceAxis row_blocks_, column_blocks_;
 };
 
 // The register tile of a product.
 TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target);
 // The roles that the steps have with blocks of the schedule.
-Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule);
+Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target);
+inline Products products_on(const Device& target) {
+  return target.is_gpu() ? Products::staged : Products::packed;
+}
 
 }  // namespace korch::blocks

@@ -5,9 +5,8 @@
 #include <set>
 
 #include "korch/codegen/cuda/cuda_nest_printer.h"
-#include "korch/codegen/cuda/pipeline.h"
 #include "korch/codegen/cuda/print_cuda.h"
-#include "korch/codegen/cuda/row_group.h"
+#include "korch/codegen/cuda/scratch_places.h"
 
 namespace korch::tile {
 namespace {
@@ -88,8 +87,9 @@ class PhaseModel {
         graph_(rows.graph),
         phase_(graph_.phases[phase]),
         schedule_(graph_.schedule[phase]),
-        held_(held_tiles(graph_, phase, kCudaThreads)),
-        pipelines_(pipelines(graph_, phase, held_)),
+        places_(scratch_places(rows, phase)),
+        held_(places_.held),
+        pipelines_(places_.pipelines),
         code_(code != nullptr ? *code : uncompiled()),
         device_(device) {}
 
@@ -133,7 +133,7 @@ class PhaseModel {
     });
   }
 
-  // Before it is compiled: as much shared memory as its scratch takes at most, registers as many as products
+  // Before it is compiled: as much shared memory as its scratch takes, registers as many as products
   // with a tile like it mostly take, else as fit.
   FunctionResources uncompiled() const {
     FunctionResources code;
@@ -141,25 +141,8 @@ class PhaseModel {
     for (const auto& [buffer, tile] : held_)
       if (tile.matrix_units)
         code.registers = std::max(code.registers, usual_registers(tile.thread_rows * tile.thread_columns));
-    for (int buffer : scratch_in_memory())
-      if (graph_.buffers[buffer].bytes() <= kCudaSharedBytes)
-        code.shared_bytes += graph_.buffers[buffer].bytes();
-    for (const Pipeline& pipeline : pipelines_)
-      for (int panel : pipeline.panels)
-        code.shared_bytes += (pipeline.stages - 1) * graph_.buffers[panel].bytes();
-    code.shared_bytes = std::min(code.shared_bytes, kCudaSharedBytes);
+    code.shared_bytes = places_.shared_bytes;
     return code;
-  }
-
-  // What nests write there and rows do not keep in registers.
-  std::set<int> scratch_in_memory() const {
-    std::set<int> result;
-    for (const Nest& nest : phase_.nests)
-      for (const Store& store : nest.stores)
-        if (!is_global(store.buffer)) result.insert(store.buffer);
-    for (const RowGroup& group : rows_.groups[number_])
-      for (int buffer : group.in_registers) result.erase(buffer);
-    return result;
   }
 
   // Blocks that run at the same time.
@@ -194,7 +177,7 @@ class PhaseModel {
   NestWork work_of(const Nest& nest, const NestSchedule& schedule) const {
     NestWork work;
     const double points = product_of(nest.loops, phase_), reduced = product_of(nest.reduced, phase_);
-    if (held_.count(nest.stores[0].buffer) != 0) {
+    if (nest.kind == NestKind::reduce && held_.count(nest.stores[0].buffer) != 0) {
       work.held_flops =
           2 * points * reduced / (schedule.matrix_units ? matrix_share(*schedule.matrix_units) : kHeldShare);
       work.latency_us = reduced * kShared_us / 4;
@@ -298,8 +281,9 @@ class PhaseModel {
   const ScheduledGraph& graph_;
   const Phase& phase_;
   const std::vector<NestSchedule>& schedule_;
-  const std::map<int, HeldTile> held_;
-  const std::vector<Pipeline> pipelines_;
+  const ScratchPlaces places_;
+  const std::map<int, HeldTile>& held_;
+  const std::vector<Pipeline>& pipelines_;
   const FunctionResources code_;
   const Device& device_;
 };

@@ -99,7 +99,7 @@ ReduceBy reduce_by(const TileGraph& graph, const Nest& printed) {
 }
 
 void CudaNestPrinter::print(const Nest& nest, const NestSchedule& schedule) {
-  const auto tile = held_.find(nest.stores[0].buffer);
+  const auto tile = nest.kind == NestKind::reduce ? held_.find(nest.stores[0].buffer) : held_.end();
   const HeldReader reader = held_reader(graph_, nest, held_);
   emitter_.open(nest.first_slice_only ? "if (slice == 0)" : "");
   if (tile != held_.end() && tile->second.matrix_units)
@@ -436,8 +436,18 @@ void CudaNestPrinter::print_held_map(const Nest& nest, const HeldReader& reader)
   if (reader.column.extent < tile.columns) inside += fmt::format("{} < {} && ", column, reader.column.extent);
   emitter_.open(inside.empty() ? "" : "if (" + inside.substr(0, inside.size() - 4) + ")");
   if (quad) emitter_.set_lanes(column, width, "");
-  emitter_.preset(reader.load, quad ? tile.together(name, "i", "j") : tile.result(name, "i", "j"), quad);
-  store_all(nest.stores, quad);
+  for (const auto& [buffer, load] : reader.loads)
+    emitter_.preset(
+        load,
+        quad ? tile.together(graph_.name(buffer), "i", "j") : tile.result(graph_.name(buffer), "i", "j"),
+        quad);
+  for (const Store& place : nest.stores) {
+    if (held_.count(place.buffer) == 0)
+      store_all({place}, quad);
+    else
+      emitter_.line(tile.put(graph_.name(place.buffer), "i", "j",
+                             quad ? emitter_.emit_full(place.value) : emitter_.emit(place.value).text, quad));
+  }
   emitter_.set_lanes("", 1, "");
   for (int scope = 0; scope < 3; ++scope) emitter_.close();
 }

@@ -1,6 +1,6 @@
 // Tiles of products that stay in the registers of a thread block from a phase's first term to its outputs. A
 // scratch buffer is such a tile if only `registers` products of one shape and maps over their results access
-// it.
+// it; maps may write it, too, each element where they read it.
 #pragma once
 
 #include <map>
@@ -31,19 +31,24 @@ struct HeldTile {
   std::string together(const std::string& name, const std::string& i, const std::string& j) const;
   // The result (i, j) in registers.
   std::string result(const std::string& name, const std::string& i, const std::string& j) const;
+  // A statement that puts a value in its place, or neighbouring ones.
+  std::string put(const std::string& name, const std::string& i, const std::string& j,
+                  const std::string& value, bool neighbours) const;
 };
 
 // By buffer.
 std::map<int, HeldTile> held_tiles(const ScheduledGraph& graph, size_t phase, int64_t threads);
 
 // A map over the results of a held tile, or the first of them, and its one load of it: at row
-// sum of row variable * unit (units descend) and a column. Without a column variable at column 0.
+// sum of row variable * unit (units descend) and a column. Without a column variable at column 0. Others of
+// the same shape are read at the same places.
 struct HeldReader {
   struct Row {
     LoopVariable loop;
     int64_t unit = 1;
   };
-  int buffer = -1, load = -1;  // -1: none
+  int buffer = -1;           // -1: none
+  std::map<int, int> loads;  // by buffer
   std::vector<Row> rows;
   LoopVariable column;
 };

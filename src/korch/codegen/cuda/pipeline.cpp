@@ -15,8 +15,9 @@ bool accesses_buffer(const TileGraph& graph, const Nest& nest, int buffer) {
          });
 }
 
-// A map that writes one scratch buffer, of what the phase does not write.
-bool fills_panel(const TileGraph& graph, const Phase& phase, const Nest& nest) {
+// A map that writes one scratch buffer, of what the phase does not write in the loops of `product`.
+bool fills_panel(const TileGraph& graph, const Phase& phase, size_t number, size_t product) {
+  const Nest& nest = phase.nests[number];
   if (nest.kind != NestKind::map || nest.first_slice_only || nest.stores.size() != 1 ||
       graph.buffers[nest.stores[0].buffer].role != BufferRole::scratch)
     return false;
@@ -24,7 +25,8 @@ bool fills_panel(const TileGraph& graph, const Phase& phase, const Nest& nest) {
     if (graph.pool[id].kind != ExprKind::load) continue;
     for (const Nest& other : phase.nests)
       for (const Store& store : other.stores)
-        if (store.buffer == graph.pool[id].buffer) return false;
+        if (store.buffer == graph.pool[id].buffer && other.around == phase.nests[product].around)
+          return false;
   }
   return true;
 }
@@ -37,23 +39,23 @@ bool no_dynamics(const Condition& condition) {
 std::optional<Pipeline> pipeline_of(const ScheduledGraph& graph, size_t phase, size_t product) {
   const Phase& in = graph.phases[phase];
   const std::vector<OuterLoop>& around = in.nests[product].around;
-  Pipeline result{product, product, graph.schedule[phase][product].stages, {}};
+  Pipeline result{product, product, 0, graph.schedule[phase][product].stages, {}};
   if (result.stages == 1 || around.empty() ||
       std::any_of(around.begin(), around.end(),
                   [&](const OuterLoop& loop) { return in.grid_variable(loop.variable.name) != nullptr; }))
     return std::nullopt;
   while (result.first > 0 && in.nests[result.first - 1].around == around &&
-         fills_panel(graph, in, in.nests[result.first - 1])) {
+         fills_panel(graph, in, result.first - 1, product)) {
     const int panel = in.nests[--result.first].stores[0].buffer;
     if (!result.panels.insert(panel).second) return std::nullopt;
   }
   for (size_t i = 0; i < in.nests.size(); ++i) {
     if (i >= result.first && i <= product) continue;
-    if (in.nests[i].around == around) return std::nullopt;
+    result.outer = std::max(result.outer, shared_loops(in.nests[i].around, around));
     for (int panel : result.panels)
       if (accesses_buffer(graph, in.nests[i], panel)) return std::nullopt;
   }
-  if (result.panels.empty()) return std::nullopt;
+  if (result.panels.empty() || result.outer == around.size()) return std::nullopt;
   return result;
 }
 

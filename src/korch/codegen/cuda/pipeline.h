@@ -13,9 +13,10 @@
 namespace korch::tile {
 
 // Nests [first, product) fill the panels, one each, in the loops of the product. Panels lie in shared memory,
-// once per stage.
+// once per stage. Of the loops the first `outer` are around other nests, too.
 struct Pipeline {
   size_t first = 0, product = 0;
+  size_t outer = 0;
   int stages = 1;
   std::set<int> panels;
 };

@@ -11,6 +11,7 @@
 #include "korch/codegen/cuda/cuda_nest_printer.h"
 #include "korch/codegen/cuda/pipeline.h"
 #include "korch/codegen/cuda/row_printer.h"
+#include "korch/codegen/cuda/scratch_places.h"
 #include "korch/device/device.h"
 #include "korch/kernel/in_place.h"
 
@@ -67,71 +68,8 @@ bool fits_32_bits(const TileGraph& graph, const Phase& phase) {
   return most < kMost;
 }
 
-// What a nest reads and writes in memory.
-struct Accesses {
-  std::set<int> read, written;
-  void add(const Accesses& other) {
-    read.insert(other.read.begin(), other.read.end());
-    written.insert(other.written.begin(), other.written.end());
-  }
-};
-
 bool meet(const std::set<int>& a, const std::set<int>& b) {
   return std::any_of(a.begin(), a.end(), [&](int buffer) { return b.count(buffer) != 0; });
-}
-
-Accesses accesses(const RowGraph& rows, size_t phase, size_t number) {
-  const TileGraph& graph = rows.graph;
-  const Nest& nest = graph.phases[phase].nests[number];
-  Accesses result;
-  for (const Store& store : nest.stores) result.written.insert(store.buffer);
-  for (int id : graph.pool.reachable(nest.roots()))
-    if (graph.pool[id].kind == ExprKind::load) result.read.insert(graph.pool[id].buffer);
-  if (!nest.anew.always_true()) result.read.insert(result.written.begin(), result.written.end());
-  if (const RowGroup* group = rows.group_of(phase, number))
-    for (int buffer : group->in_registers) {
-      result.read.erase(buffer);
-      result.written.erase(buffer);
-    }
-  return result;
-}
-
-// Where a phase's scratch lies: in registers (held), in shared memory as far as that goes, else in the
-// block's workspace.
-struct ScratchPlaces {
-  std::map<int, HeldTile> held;
-  std::vector<Pipeline> pipelines;
-  std::map<int, int64_t> shared, workspace;  // offsets
-  int64_t shared_bytes = 0, workspace_bytes = 0;
-  int stages(int buffer) const {
-    for (const Pipeline& pipeline : pipelines)
-      if (pipeline.panels.count(buffer) != 0) return pipeline.stages;
-    return 1;
-  }
-};
-
-// Pipelines need all of their panels in shared memory.
-ScratchPlaces scratch_places(const RowGraph& rows, size_t phase, bool with_pipelines = true) {
-  const ScheduledGraph& graph = rows.graph;
-  ScratchPlaces places;
-  places.held = held_tiles(graph, phase, kCudaThreads);
-  if (with_pipelines) places.pipelines = pipelines(graph, phase, places.held);
-  Accesses used;
-  for (size_t i = 0; i < graph.phases[phase].nests.size(); ++i) used.add(accesses(rows, phase, i));
-  for (size_t i = 0; i < graph.buffers.size(); ++i) {
-    const int buffer = static_cast<int>(i);
-    if (graph.buffers[i].role != BufferRole::scratch || places.held.count(buffer) != 0 ||
-        (used.read.count(buffer) == 0 && used.written.count(buffer) == 0))
-      continue;
-    const int64_t bytes =
-        ceil_div(graph.buffers[i].bytes() * places.stages(buffer), kCacheLineBytes) * kCacheLineBytes;
-    const bool fits = places.shared_bytes + bytes <= kCudaSharedBytes;
-    if (!fits && places.stages(buffer) > 1) return scratch_places(rows, phase, false);
-    int64_t& end = fits ? places.shared_bytes : places.workspace_bytes;
-    (fits ? places.shared : places.workspace)[buffer] = end;
-    end += bytes;
-  }
-  return places;
 }
 
 // A multiprocessor holds two blocks that make tiles, so that one multiplies while the other one waits: each
@@ -211,10 +149,11 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
 
   // One loop over all k tiles, which fills the first panels before it multiplies any.
   void print_pipeline(const Pipeline& pipeline) {
-    loops_.leave();
+    const std::vector<OuterLoop>& around = phase_.nests[pipeline.product].around;
+    loops_.enter({around.begin(), around.begin() + static_cast<std::ptrdiff_t>(pipeline.outer)});
     const std::string step = emitter_.fresh("step");
     int64_t steps = 1;
-    for (const OuterLoop& loop : phase_.nests[pipeline.product].around) steps *= loop.high - loop.low;
+    for (size_t i = pipeline.outer; i < around.size(); ++i) steps *= around[i].high - around[i].low;
     emitter_.open(fmt::format("for (int {0} = -1; {0} < {1}; ++{0})", step, steps));
     emitter_.line("wait_copies();");
     emitter_.line("__syncthreads();");
@@ -234,11 +173,11 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
   void enter_stage(const Pipeline& pipeline, const std::string& step) {
     const std::vector<OuterLoop>& around = phase_.nests[pipeline.product].around;
     int64_t inner = 1;
-    for (size_t i = around.size(); i-- > 0;) {
+    for (size_t i = around.size(); i-- > pipeline.outer;) {
       const OuterLoop& loop = around[i];
       const int64_t extent = loop.high - loop.low;
       std::string value = inner > 1 ? fmt::format("({}) / {}", step, inner) : step;
-      if (i > 0) value = fmt::format("({}) % {}", value, extent);
+      if (i > pipeline.outer) value = fmt::format("({}) % {}", value, extent);
       emitter_.line(fmt::format("const {} {} = {} + {};", index_type_, loop.variable.name, loop.low, value));
       inner *= extent;
     }
@@ -276,12 +215,12 @@ extern "C" __global__ void __launch_bounds__({}{}) {}({}int* status, char* works
                        [](const GridVariable& variable) { return variable.ordered; });
   }
 
-  // Of the nest, and of those that are printed with it.
+  // Of the nest, and of those that are printed with it; with each buffer those that lie in its place.
   Accesses accesses_with(size_t number) const {
     Accesses result = accesses(groups_, number_, number);
     if (const RowGroup* group = groups_.group_of(number_, number))
       for (size_t i = group->first; i < group->end; ++i) result.add(accesses(groups_, number_, i));
-    return result;
+    return {places_.with_neighbours(result.read), places_.with_neighbours(result.written)};
   }
 
   // None where the next nest, in the same loops, touches nothing that was written since the last one, and

@@ -51,4 +51,10 @@ ProductType exact_operands(const LinearWorkload& workload) {
   return ProductType::f32;
 }
 
+int64_t speed_of(ProductType type) {
+  constexpr int64_t kTf32 = 8, k16Bits = 16, kProducts = 3;
+  if (type == ProductType::f32) return kTf32 / kProducts + 1;
+  return type == ProductType::tf32 ? kTf32 : k16Bits;
+}
+
 }  // namespace korch::linear

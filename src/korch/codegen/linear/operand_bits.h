@@ -10,4 +10,7 @@ namespace korch::linear {
 // f16 or bf16, constants by their elements. f32 where that is not known.
 ProductType exact_operands(const LinearWorkload& workload);
 
+// How much faster than float32 without them matrix units multiply, at most (NVIDIA's data sheets).
+int64_t speed_of(ProductType type);
+
 }  // namespace korch::linear

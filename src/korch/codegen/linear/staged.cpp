@@ -358,13 +358,6 @@ std::optional<ProductType> units_for(const LinearWorkload& workload, Accuracy ac
   return exact != ProductType::f32 ? exact : products_of(accuracy);
 }
 
-// How much faster than float32 without them matrix units are, at most (NVIDIA's data sheets).
-int64_t speed_of(ProductType type) {
-  constexpr int64_t kTf32 = 8, k16Bits = 16, kProducts = 3;
-  if (type == ProductType::f32) return kTf32 / kProducts + 1;
-  return type == ProductType::tf32 ? kTf32 : k16Bits;
-}
-
 // So many that every multiprocessor has a tile, as far as the terms suffice.
 int64_t parts_for(const RowKernel& k, int64_t tiles, const Device& target) {
   const int64_t wanted = std::min(kMostParts, target.workers / std::max<int64_t>(1, tiles));
