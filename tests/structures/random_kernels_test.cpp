@@ -53,10 +53,16 @@ struct Count {
   int running = 0;  // of the kernels: with accumulators that are rescaled
 };
 
+enum class On { cpu, gpu };
+
+Device device_on(On on, uint64_t seed) {
+  return on == On::gpu ? cuda_device() : cpu_device(seed % 2 == 0 ? Isa::x86_64_v3 : Isa::x86_64_v4, 2);
+}
+
 // Kernels of the first structures of the group that are accepted.
 void check_group(const Graph& graph, const Candidate& candidate, const groups::GroupTerms& group,
-                 uint64_t seed, int structures, Count& count) {
-  const Device target = cpu_device(seed % 2 == 0 ? Isa::x86_64_v3 : Isa::x86_64_v4, 2);
+                 uint64_t seed, int structures, On on, Count& count) {
+  const Device target = device_on(on, seed);
   block::SearchLimits limits;
   limits.choices = 20;
   limits.structures = structures;
@@ -71,7 +77,7 @@ void check_group(const Graph& graph, const Candidate& candidate, const groups::G
   std::vector<Implementation> found;
   std::vector<Refusal> refused;
   list_blocks(graph, searched, target, Accuracy::standard, found, refused);
-  if (!found.empty()) {
+  if (!found.empty() && on == On::cpu) {  // a GPU's tiles are large: few of them are interpreted in time
     std::vector<Schedule> others;
     reschedule_blocks(graph, searched, found[0], target, others);
     for (const Schedule& other : others) {
@@ -93,8 +99,8 @@ void check_group(const Graph& graph, const Candidate& candidate, const groups::G
   }
 }
 
-Count check_groups(uint64_t first, uint64_t seeds, const std::vector<int64_t>& extents,
-                   int64_t most_elements) {
+Count check_groups(uint64_t first, uint64_t seeds, const std::vector<int64_t>& extents, int64_t most_elements,
+                   On on = On::cpu) {
   Count count;
   for (uint64_t seed = first; seed < first + seeds && !::testing::Test::HasFailure(); ++seed) {
     groups::RandomGroup maker(seed, extents, most_elements);
@@ -110,7 +116,7 @@ Count check_groups(uint64_t first, uint64_t seeds, const std::vector<int64_t>& e
     if (folds == 0 || steps > 500'000) continue;
     ++count.groups;
     try {
-      check_group(graph, candidate, group.value(), seed, 2, count);
+      check_group(graph, candidate, group.value(), seed, 2, on, count);
     } catch (const std::exception& error) {
       ADD_FAILURE() << "seed " << seed << ": " << error.what() << "\n"
                     << print(graph) << block::structure_text(group.value().terms);
@@ -132,6 +138,24 @@ TEST(RandomKernels, OfManyElements) {
   EXPECT_GT(count.kernels, 80);
 }
 
+TEST(RandomKernels, OfThreadBlocks) {
+  const Count count = check_groups(9000, 60, {1, 3, 5, 17, 40}, 2000, On::gpu);
+  EXPECT_GT(count.groups, 20);
+  EXPECT_GT(count.kernels, 20);
+}
+
+TEST(RandomKernels, OfAttentionByThreadBlocks) {
+  Count count;
+  for (uint64_t seed = 20; seed < 24 && !HasFailure(); ++seed) {
+    const Graph graph = groups::RandomAttention(seed).make();
+    const Candidate candidate = groups::all_of(graph);
+    const Result<groups::GroupTerms> group = groups::terms_of(graph, candidate);
+    ASSERT_TRUE(group.ok()) << seed << ": " << group.refusal().detail;
+    check_group(graph, candidate, group.value(), seed, 3, On::gpu, count);
+  }
+  EXPECT_GT(count.kernels, 8);
+}
+
 TEST(RandomKernels, OfAttention) {
   Count count;
   for (uint64_t seed = 0; seed < 4 && !HasFailure(); ++seed) {
@@ -140,7 +164,7 @@ TEST(RandomKernels, OfAttention) {
     const Result<groups::GroupTerms> group = groups::terms_of(graph, candidate);
     ASSERT_TRUE(group.ok()) << seed << ": " << group.refusal().detail;
     groups::expect_equal_values(graph, candidate, group.value(), seed);
-    check_group(graph, candidate, group.value(), seed, 8, count);
+    check_group(graph, candidate, group.value(), seed, 8, On::cpu, count);
   }
   EXPECT_GT(count.kernels, 20);
   EXPECT_GT(count.running, 3);

@@ -29,6 +29,7 @@ struct Text {
   std::string operator()(const BlockSchedule& s) const {
     std::string text = fmt::format("{},{},{}", s.structure, s.rows, s.block);
     if (s.columns > 0) text += fmt::format(",columns {}", s.columns);
+    if (s.k_tile != BlockSchedule().k_tile) text += fmt::format(",terms {}", s.k_tile);
     if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
     return text;
   }

@@ -54,10 +54,10 @@ struct StagedSchedule {
 };
 
 // Of a block graph: rows of a slice, and values of its loops' axes in a block. On GPUs columns of a slice,
-// where the grid has some (0: none), and what multiplies.
+// where the grid has some (0: none), terms of a panel, and what multiplies.
 struct BlockSchedule {
   int structure = 0;  // which of the candidate's block graphs
-  int64_t rows = 1, block = 1, columns = 0;
+  int64_t rows = 1, block = 1, columns = 0, k_tile = 16;
   std::optional<ProductType> matrix_units = {};
   bool operator==(const BlockSchedule&) const = default;
 };

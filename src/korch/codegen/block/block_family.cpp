@@ -39,12 +39,18 @@ std::optional<ProductType> units_for(const Device& target, Accuracy accuracy) {
   return products_of(accuracy);
 }
 
-std::optional<BlockSchedule> first_schedule(const block::BlockGraph& structure, const Device& target,
-                                            Accuracy accuracy) {
-  if (!target.is_gpu()) return blocks::choose_schedule(structure, target);
-  const std::vector<BlockSchedule> schedules =
-      blocks::gpu_schedules(structure, target, units_for(target, accuracy));
-  return schedules.empty() ? std::nullopt : std::optional(schedules[0]);
+// On a GPU also the best one with small panels, if that is another: where the registers of the first are not
+// enough.
+std::vector<BlockSchedule> first_schedules(const block::BlockGraph& structure, const Device& target,
+                                           Accuracy accuracy) {
+  if (!target.is_gpu()) return {blocks::choose_schedule(structure, target)};
+  std::vector<BlockSchedule> all = blocks::gpu_schedules(structure, target, units_for(target, accuracy));
+  std::vector<BlockSchedule> first;
+  for (const BlockSchedule& schedule : all)
+    if (first.empty() || (first.size() == 1 && first[0].k_tile != BlockSchedule().k_tile &&
+                          schedule.k_tile == BlockSchedule().k_tile))
+      first.push_back(schedule);
+  return first;
 }
 
 }  // namespace
@@ -57,23 +63,22 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
       continue;
     }
     const block::BlockGraph& structure = candidate.structures[i]->graph;
-    const std::optional<BlockSchedule> chosen = first_schedule(structure, target, accuracy);
-    if (!chosen) {
+    const std::vector<BlockSchedule> schedules = first_schedules(structure, target, accuracy);
+    if (schedules.empty())
       refused.push_back(
           {RefusalReason::scratch_too_large, "blocks: more is held than shared memory has room for"});
-      continue;
+    for (BlockSchedule schedule : schedules) {
+      schedule.structure = static_cast<int>(i);
+      Implementation implementation;
+      implementation.family = "blocks";
+      implementation.input_layouts.resize(candidate.inputs.size());
+      implementation.output_layouts.resize(candidate.outputs.size());
+      implementation.schedule = schedule;
+      implementation.flops = flops_of(structure);
+      if (schedule.matrix_units) implementation.flops_at_once = linear::speed_of(*schedule.matrix_units);
+      implementation.bytes = linear::touched_bytes(graph, candidate);
+      found.push_back(std::move(implementation));
     }
-    BlockSchedule schedule = *chosen;
-    schedule.structure = static_cast<int>(i);
-    Implementation implementation;
-    implementation.family = "blocks";
-    implementation.input_layouts.resize(candidate.inputs.size());
-    implementation.output_layouts.resize(candidate.outputs.size());
-    implementation.schedule = schedule;
-    implementation.flops = flops_of(structure);
-    if (schedule.matrix_units) implementation.flops_at_once = linear::speed_of(*schedule.matrix_units);
-    implementation.bytes = linear::touched_bytes(graph, candidate);
-    found.push_back(std::move(implementation));
   }
 }
 

@@ -9,8 +9,8 @@
 namespace korch::blocks {
 namespace {
 
-constexpr int64_t kSizes[] = {64, 32};  // rows of a tile
-constexpr int64_t kColumns = 64;
+constexpr int64_t kSizes[] = {64, 32};      // rows and columns of a tile
+constexpr int64_t kTerms[] = {64, 32, 16};  // of a panel
 
 // Whether terms of the loop's axis are all that is made of it: no tile has it as columns, nothing of it is
 // held.
@@ -37,21 +37,33 @@ std::vector<int64_t> blocks_of(const BlockGraph& graph, const Roles& roles) {
   return blocks;
 }
 
+// Of a slice; 0: the grid has none.
+std::vector<int64_t> columns_of(const Roles& roles) {
+  if (roles.columns < 0) return {0};
+  return {std::begin(kSizes), std::end(kSizes)};
+}
+
 }  // namespace
 
 std::vector<BlockSchedule> gpu_schedules(const BlockGraph& graph, const Device& target,
                                          const std::optional<ProductType>& matrix_units) {
   const Roles roles = roles_of(graph, true, Products::staged);
   std::vector<std::pair<double, BlockSchedule>> found;
-  for (const int64_t rows : kSizes)
-    for (const int64_t block : blocks_of(graph, roles)) {
-      BlockSchedule schedule{.rows = rows, .block = block, .matrix_units = matrix_units};
-      if (roles.columns >= 0) schedule.columns = kColumns;
-      const auto arguments = plain_arguments(graph);
-      const Result<tile::ScheduledGraph> kernel = lower(graph, schedule, target, *arguments);
-      if (!kernel.ok() || tile::cuda_workspace_bytes(kernel.value()) > 0) continue;
+  const auto look_at = [&](const BlockSchedule& schedule) {
+    const auto arguments = plain_arguments(graph);
+    const Result<tile::ScheduledGraph> kernel = lower(graph, schedule, target, *arguments);
+    if (kernel.ok() && tile::cuda_workspace_bytes(kernel.value()) == 0)
       found.emplace_back(tile::cuda_model_us(kernel.value(), {}, target), schedule);
-    }
+  };
+  for (const int64_t rows : kSizes)
+    for (const int64_t columns : columns_of(roles))
+      for (const int64_t block : blocks_of(graph, roles))
+        for (const int64_t terms : kTerms)
+          look_at({.rows = rows,
+                   .block = block,
+                   .columns = columns,
+                   .k_tile = terms,
+                   .matrix_units = matrix_units});
   std::ranges::stable_sort(found, {}, [](const auto& entry) { return entry.first; });
   std::vector<BlockSchedule> schedules;
   for (auto& [us, schedule] : found) schedules.push_back(schedule);

@@ -11,7 +11,6 @@
 namespace korch::blocks {
 namespace {
 
-constexpr int64_t kTermsOfPanel = 16;
 constexpr int64_t kBanks = 8;  // of 16 bytes
 
 // From one line of terms to the next: an odd number of 16 bytes, so that what matrix units read at once, 8
@@ -64,16 +63,16 @@ void BlockLowering::stage_product(int step, const RowProduct& p, const Zone& zon
   if (!tiles_.contains(step)) tiles_[step] = tile_storage(step);
   held_[step] = tiles_[step];
   if (graph_.is_running(at(step)) && in_blocks(zone) && at(step).rescale >= 0) rescale(step, zone);
-  const int64_t terms = slice_.held(p.terms, zone), whole = terms / kTermsOfPanel;
+  const int64_t terms = slice_.held(p.terms, zone), size = schedule_.k_tile, whole = terms / size;
   if (whole > 0) {
-    TermZone tiles{0, whole, kTermsOfPanel, Index(0), {}};
+    TermZone tiles{0, whole, size, Index(0), {}};
     const std::string name = fmt::format("k_tile{}", step);
     tiles.k_tile = Index::variable(name, whole);
     if (whole > 1) tiles.loops = {{{name, whole}, 0, whole}};
     multiply_tiles(step, p, zone, tiles);
   }
-  if (const int64_t rest = terms % kTermsOfPanel; rest > 0)
-    multiply_tiles(step, p, zone, {whole * kTermsOfPanel, 1, rest, Index(0), {}});
+  if (const int64_t rest = terms % size; rest > 0)
+    multiply_tiles(step, p, zone, {whole * size, 1, rest, Index(0), {}});
 }
 
 void BlockLowering::multiply_tiles(int step, const RowProduct& p, const Zone& zone, const TermZone& terms) {
@@ -112,14 +111,14 @@ Staged BlockLowering::stage(int step, int across, const RowProduct& p, const Zon
     slice_.set(cursor, across, place, zone);
     return {held_.at(step).buffer, offset(held_.at(step), cursor)};
   }
-  slice_.set(cursor, across, valid < size ? tile::clamp(place, 0, valid - 1) : place, zone);
+  slice_.set(cursor, across, place, zone);
   begin(cursor, ~AxisSet{0}, -1);
   const int element = value(step);
   const auto neighbours = [&](const std::string& variable) {
     return std::ranges::any_of(builder_.pool().reachable({element}), [&](int id) {
       const tile::Expr& e = builder_.pool()[id];
-      return e.kind == tile::ExprKind::load && e.coords[0].affine_in(variable) &&
-             e.coords[0].stride(variable) == 1;
+      return e.kind == tile::ExprKind::load && builder_.buffer(e.buffer).role != tile::BufferRole::scratch &&
+             e.coords[0].affine_in(variable) && e.coords[0].stride(variable) == 1;
     });
   };
   const bool source_along_terms = neighbours("k") && !neighbours(name);

@@ -7,6 +7,7 @@
 #include "korch/codegen/cuda/cuda_nest_printer.h"
 #include "korch/codegen/cuda/print_cuda.h"
 #include "korch/codegen/cuda/scratch_places.h"
+#include "korch/codegen/passes/vectorize.h"
 
 namespace korch::tile {
 namespace {
@@ -95,23 +96,25 @@ class PhaseModel {
 
   double us() const {
     NestWork slice;
-    double filling_us = 0;  // of the pipeline that comes
+    double filling_us = 0, copying_us = 0;  // of the pipeline that comes; copies are under way together
     for (size_t i = 0; i < phase_.nests.size(); ++i) {
       const Nest& nest = phase_.nests[i];
       const double times = times_of(nest, phase_);
       const RowGroup* group = rows_.group_of(number_, i);
       NestWork once = group != nullptr ? work_of(*group, i - group->first) : work_of(nest, schedule_[i]);
+      const bool copies = fills_pipeline(i) && copied_load(graph_, nest);
+      if (copies && copies_quads(nest, schedule_[i])) once.instructions /= 4;
       slice.instructions += times * once.instructions;
       slice.bytes += times * once.bytes;
       slice.held_flops += times * once.held_flops;
-      if (fills_pipeline(i) && copied_load(graph_, nest))
-        once.latency_us = std::min(once.latency_us, kLatency_us);
-      const double latency_us = times * (once.latency_us + (group != nullptr ? 0 : kBarrier_us));
-      if (fills_pipeline(i)) {
-        filling_us += latency_us;
+      const double barrier_us = group != nullptr ? 0 : kBarrier_us;
+      if (copies) {
+        copying_us = std::max(copying_us, times * (std::min(once.latency_us, kLatency_us) + barrier_us));
+      } else if (fills_pipeline(i)) {
+        filling_us += times * (once.latency_us + barrier_us);
       } else {  // while a product is made, the next one's panels are filled
-        slice.latency_us += std::max(latency_us, filling_us);
-        filling_us = 0;
+        slice.latency_us += std::max(times * (once.latency_us + barrier_us), filling_us + copying_us);
+        filling_us = copying_us = 0;
       }
     }
     const double slices = static_cast<double>(phase_.slices());
@@ -131,6 +134,16 @@ class PhaseModel {
     return std::any_of(pipelines_.begin(), pipelines_.end(), [&](const Pipeline& pipeline) {
       return pipeline.first <= nest && nest < pipeline.product;
     });
+  }
+
+  // 16 bytes at a time.
+  bool copies_quads(const Nest& nest, const NestSchedule& schedule) const {
+    constexpr int kQuad = 4;
+    const Nest in_order = as_printed(graph_, phase_, nest, schedule);
+    const LoopVariable& fast = in_order.loops.back();
+    const Index& from = graph_.pool[*copied_load(graph_, in_order)].coords[0];
+    return fast.extent % kQuad == 0 && is_aligned(in_order.stores[0].offset, fast.name, kQuad) &&
+           is_aligned(from, fast.name, kQuad);
   }
 
   // Before it is compiled: as much shared memory as its scratch takes, registers as many as products
@@ -188,7 +201,8 @@ class PhaseModel {
     const ReduceBy by = reduces ? reduce_by(graph_, in_order) : ReduceBy::thread;
     const std::vector<LoopVariable>& along = by == ReduceBy::thread ? in_order.loops : in_order.reduced;
     std::vector<std::string> fast;
-    if (const HeldReader held = held_reader(graph_, in_order, held_); held.buffer >= 0) {
+    const HeldReader held = held_reader(graph_, in_order, held_);
+    if (held.buffer >= 0) {
       // Neighbouring threads have neighbouring rows and neighbouring columns.
       if (!held.rows.empty()) fast.push_back(held.rows.back().loop.name);
       if (!held.column.name.empty()) fast.push_back(held.column.name);
@@ -206,9 +220,12 @@ class PhaseModel {
     const auto turned = in_order.loops.empty()
                             ? std::nullopt
                             : turned_load(graph_, phase_, in_order, in_order.loops.back().name);
-    double per_point = kLoopInstructions, wait_us = kCall_us;
+    // A thread's own results of a tile are named by constants, and are in its registers.
+    const bool on_tile = held.buffer >= 0;
+    double per_point = on_tile ? 0 : kLoopInstructions, wait_us = kCall_us;
     for (int id : graph_.pool.reachable(in_order.roots())) {
       const Expr& e = graph_.pool[id];
+      if (e.kind == ExprKind::load && held.loads.count(e.buffer) != 0) continue;
       const bool runs_in_reduced = depends(id, in_order.reduced);
       const double share = in_order.reduced.empty() || runs_in_reduced ? 1 : 1 / reduced;
       if (e.kind == ExprKind::call) per_point += share;
@@ -221,6 +238,7 @@ class PhaseModel {
       wait_us = std::max(wait_us, share * (is_global(e.buffer) ? kLoad_us : kShared_us));
     }
     for (const Store& store : in_order.stores) {
+      if (held_.count(store.buffer) != 0) continue;
       const double share = in_order.reduced.empty() ? 1 : 1 / reduced;
       per_point += kIndexInstructions * share;
       if (is_global(store.buffer)) work.bytes += all * share * bytes_of(store.buffer, store.offset, fast);

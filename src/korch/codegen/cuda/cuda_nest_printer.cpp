@@ -382,8 +382,9 @@ void CudaNestPrinter::print_held_product(const Nest& nest, const HeldTile& tile)
   if (!nest.anew.always_false())
     each_result(nest.anew.always_true() ? "" : fmt::format("if ({})", tile::print(nest.anew)),
                 "splat_f32x4(0.0f)");
+  constexpr int64_t kManyTerms = 32;  // more are not spelled out
   for (const LoopVariable& loop : nest.reduced) {
-    emitter_.line("#pragma unroll");
+    emitter_.line(loop.extent < kManyTerms ? "#pragma unroll" : "#pragma unroll 8");
     emitter_.open(
         fmt::format("for ({2} {0} = 0; {0} < {1}; ++{0})", loop.name, loop.extent, emitter_.index_type()));
   }

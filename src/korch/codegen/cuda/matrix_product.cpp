@@ -12,6 +12,7 @@ constexpr int kRowRegisters = 4, kColumnRegisters = 2;  // that a thread has of 
 // Of a thread, with which 128 registers (print_cuda) do not hold the operands of several steps in three parts
 // each.
 constexpr int64_t kManyResults = 64;
+constexpr int64_t kManyTerms = 32;  // whose operands would not all find a register at once
 
 class MatrixProductPrinter {
  public:
@@ -32,7 +33,11 @@ class MatrixProductPrinter {
   void print() {
     if (!nest_.anew.always_false()) print_zeros();
     const bool few_registers_left = splits_ && tile_.thread_rows * tile_.thread_columns >= kManyResults;
-    loop("term", terms_, steps_ * unit_terms(), few_registers_left ? "#pragma unroll 1" : "#pragma unroll");
+    const bool many_terms = terms_ >= kManyTerms;
+    loop("term", terms_, steps_ * unit_terms(),
+         few_registers_left ? "#pragma unroll 1"
+         : many_terms       ? "#pragma unroll 2"
+                            : "#pragma unroll");
     declare("b", fmt::format("[{}][{}][{}]", steps_, wide(), kColumnRegisters));
     fill_columns();
     loop("i", high());

@@ -159,15 +159,44 @@ std::set<int> ScratchPlaces::with_neighbours(const std::set<int>& buffers) const
   return result;
 }
 
+namespace {
+
+// Puts the buffers into shared memory in this order; false: not all of them find room there.
+bool place_in_order(const std::vector<Placed>& buffers, ScratchPlaces& places) {
+  std::vector<Placed> placed;
+  bool all = true;
+  for (Placed next : buffers) {
+    next.offset = free_offset(placed, next.life, next.bytes);
+    if (next.offset + next.bytes > kCudaSharedBytes) {
+      all = false;
+      places.workspace[next.buffer] = places.workspace_bytes;
+      places.workspace_bytes += next.bytes;
+      continue;
+    }
+    for (const Placed& other : placed)
+      if (next.offset < other.offset + other.bytes && other.offset < next.offset + next.bytes) {
+        places.neighbours[next.buffer].insert(other.buffer);
+        places.neighbours[other.buffer].insert(next.buffer);
+      }
+    placed.push_back(next);
+    places.shared[next.buffer] = next.offset;
+    places.shared_bytes = std::max(places.shared_bytes, next.offset + next.bytes);
+  }
+  return all;
+}
+
+}  // namespace
+
+// Large ones first waste least; if that is not enough, those of the first nests.
 ScratchPlaces scratch_places(const RowGraph& rows, size_t phase, bool with_pipelines) {
   const ScheduledGraph& graph = rows.graph;
   ScratchPlaces places;
   places.held = held_tiles(graph, phase, kCudaThreads);
   if (with_pipelines) places.pipelines = pipelines(graph, phase, places.held);
   const LifeFinder lives(rows, phase, places.pipelines);
-  std::vector<Placed> placed;
   Accesses used;
   for (size_t i = 0; i < graph.phases[phase].nests.size(); ++i) used.add(accesses(rows, phase, i));
+  std::vector<Placed> buffers;
   for (size_t i = 0; i < graph.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (graph.buffers[i].role != BufferRole::scratch || places.held.count(buffer) != 0 ||
@@ -175,24 +204,17 @@ ScratchPlaces scratch_places(const RowGraph& rows, size_t phase, bool with_pipel
       continue;
     const int64_t bytes =
         ceil_div(graph.buffers[i].bytes() * places.stages(buffer), kCacheLineBytes) * kCacheLineBytes;
-    const Span life = lives.life(buffer);
-    const int64_t offset = free_offset(placed, life, bytes);
-    if (offset + bytes <= kCudaSharedBytes) {
-      for (const Placed& other : placed)
-        if (offset < other.offset + other.bytes && other.offset < offset + bytes) {
-          places.neighbours[buffer].insert(other.buffer);
-          places.neighbours[other.buffer].insert(buffer);
-        }
-      placed.push_back({buffer, life, offset, bytes});
-      places.shared[buffer] = offset;
-      places.shared_bytes = std::max(places.shared_bytes, offset + bytes);
-      continue;
-    }
-    if (places.stages(buffer) > 1) return scratch_places(rows, phase, false);
-    places.workspace[buffer] = places.workspace_bytes;
-    places.workspace_bytes += bytes;
+    buffers.push_back({buffer, lives.life(buffer), 0, bytes});
   }
-  return places;
+  std::vector<Placed> large_first = buffers;
+  std::stable_sort(large_first.begin(), large_first.end(),
+                   [](const Placed& a, const Placed& b) { return a.bytes > b.bytes; });
+  ScratchPlaces by_size = places;
+  if (place_in_order(large_first, by_size)) return by_size;
+  place_in_order(buffers, places);
+  const bool torn = std::any_of(places.workspace.begin(), places.workspace.end(),
+                                [&](const auto& entry) { return places.stages(entry.first) > 1; });
+  return torn ? scratch_places(rows, phase, false) : places;
 }
 
 }  // namespace korch::tile
