@@ -31,11 +31,12 @@ groups::GroupTerms group_of(const Graph& graph) {
   return std::move(group).value();
 }
 
-std::shared_ptr<const block::PlacedGraph> placed(const groups::GroupTerms& group, block::BlockGraph graph) {
+std::shared_ptr<const block::PlacedGraph> placed(const groups::GroupTerms& group, block::BlockGraph graph,
+                                                 bool two_phases) {
   KORCH_ASSERT(graph.leaves == group.terms.leaves, "the block graph has leaves of another group");
   for (size_t i = 0; i < graph.axes.size(); ++i) graph.axes[i].extent = group.terms.axes.at(i).extent;
   return std::make_shared<const block::PlacedGraph>(
-      block::PlacedGraph{std::move(graph), group.leaves, group.results, "a test"});
+      block::PlacedGraph{std::move(graph), group.leaves, group.results, "a test", two_phases});
 }
 
 }  // namespace
@@ -55,12 +56,12 @@ std::vector<std::shared_ptr<const block::PlacedGraph>> structures_of(const Graph
   const groups::GroupTerms group = group_of(graph);
   std::vector<std::shared_ptr<const block::PlacedGraph>> found;
   for (const structures::Structure& structure : book.find(group.terms, {}).accepted)
-    found.push_back(placed(group, structure.graph));
+    found.push_back(placed(group, structure.graph, structure.checked.two_phases));
   return found;
 }
 
 std::shared_ptr<const block::PlacedGraph> placed_by_hand(const Graph& graph, const std::string& block) {
-  return placed(group_of(graph), block::parse_block_graph(block));
+  return placed(group_of(graph), block::parse_block_graph(block), false);
 }
 
 }  // namespace korch::testing

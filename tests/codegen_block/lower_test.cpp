@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "korch/codegen/block/phases.h"
 #include "korch/codegen/block/reference.h"
 #include "korch/kernel/interpret.h"
 #include "korch/kernel/region.h"
@@ -87,6 +88,15 @@ TEST(Lower, Attention) {
     for (int64_t block : {8, 16, 19}) check(kAttention, {.rows = rows, .block = block});
 }
 
+// Parts of one block and of several, the last one shorter, or of a shorter block alone.
+TEST(Lower, AttentionInParts) {
+  for (int64_t rows : {1, 3, 7})
+    for (const auto& [block, parts] : {std::pair{8, 3}, {8, 2}, {4, 5}, {4, 3}, {16, 2}, {2, 2}})
+      for (bool direct : {true, false})
+        if (direct || block >= 8)
+          check(kAttention, {.rows = rows, .block = block, .parts = parts, .direct = direct});
+}
+
 // Two loops over one axis are two loops, though their nests are neighbours.
 TEST(Lower, TwoPasses) {
   const std::string text = R"(block {
@@ -123,6 +133,11 @@ TEST_P(LowerFound, ComputesWhatItMeans) {
   for (int loop : graph.loops) graph.axes[static_cast<size_t>(loop)].extent = 19;
   for (int64_t rows : {1, 3, 7})
     for (int64_t block : {8, 16, 19}) check(print(graph), {.rows = rows, .block = block});
+  for (int64_t block : {4, 19}) check(print(graph), {.rows = 3, .block = block, .direct = true});
+  if (graph.loops.size() != 1 || std::holds_alternative<std::string>(phases_of(graph, 2))) return;
+  for (const auto& [block, parts] : {std::pair{8, 2}, {8, 3}})
+    for (bool direct : {false, true})
+      check(print(graph), {.rows = 3, .block = block, .parts = parts, .direct = direct});
 }
 
 INSTANTIATE_TEST_SUITE_P(Structures, LowerFound,

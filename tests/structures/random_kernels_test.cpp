@@ -43,14 +43,15 @@ Values random_values(const Graph& graph, const Candidate& candidate, uint64_t se
   return values;
 }
 
-block::PlacedGraph placed(block::BlockGraph structure, const groups::GroupTerms& group) {
+block::PlacedGraph placed(block::BlockGraph structure, const groups::GroupTerms& group, bool two_phases) {
   for (size_t i = 0; i < structure.axes.size(); ++i) structure.axes[i].extent = group.terms.axes[i].extent;
-  return {std::move(structure), group.leaves, group.results, "of a test"};
+  return {std::move(structure), group.leaves, group.results, "of a test", two_phases};
 }
 
 struct Count {
   int groups = 0, kernels = 0;
-  int running = 0;  // of the kernels: with accumulators that are rescaled
+  int running = 0;   // of the kernels: with accumulators that are rescaled
+  int in_parts = 0;  // in two phases
 };
 
 enum class On { cpu, gpu };
@@ -71,9 +72,9 @@ void check_group(const Graph& graph, const Candidate& candidate, const groups::G
   const Values values = random_values(graph, candidate, seed);
   Candidate searched = candidate;
   for (block::BlockGraph& structure : block::structures(group.terms, limits, log))
-    if (check_structure(group.terms, structure, 4).accepted)
-      searched.structures.push_back(
-          std::make_shared<const block::PlacedGraph>(placed(std::move(structure), group)));
+    if (const Checked checked = check_structure(group.terms, structure, 4); checked.accepted)
+      searched.structures.push_back(std::make_shared<const block::PlacedGraph>(
+          placed(std::move(structure), group, checked.two_phases)));
   std::vector<Implementation> found;
   std::vector<Refusal> refused;
   list_blocks(graph, searched, target, Accuracy::standard, found, refused);
@@ -85,12 +86,20 @@ void check_group(const Graph& graph, const Candidate& candidate, const groups::G
       found.back().schedule = other;
     }
   }
+  for (size_t i = 0, listed = found.size(); i < listed; ++i) {
+    const auto schedule = std::get<BlockSchedule>(found[i].schedule);
+    if (!searched.structures[static_cast<size_t>(schedule.structure)]->has_two_phases) continue;
+    found.push_back(found[i]);  // parts of short blocks, where it has as many
+    found.back().schedule =
+        BlockSchedule{.structure = schedule.structure, .rows = 3, .block = 2, .parts = 2, .direct = true};
+  }
   for (const Implementation& implementation : found) {
     Result<tile::ScheduledGraph> kernel = build_blocks(graph, searched, implementation, target);
     if (!kernel) continue;
-    const int number = std::get<BlockSchedule>(implementation.schedule).structure;
-    const block::BlockGraph& structure = searched.structures[static_cast<size_t>(number)]->graph;
+    const auto& schedule = std::get<BlockSchedule>(implementation.schedule);
+    const block::BlockGraph& structure = searched.structures[static_cast<size_t>(schedule.structure)]->graph;
     ++count.kernels;
+    count.in_parts += schedule.parts > 1;
     count.running += std::any_of(structure.steps.begin(), structure.steps.end(),
                                  [](const block::Step& step) { return step.rescale >= 0; });
     testing::check_tiles(std::move(kernel).value(), graph, searched, implementation, target, values.inputs,
@@ -129,6 +138,7 @@ TEST(RandomKernels, ComputeWhatPrimitivesDo) {
   const Count count = check_groups(0, 300, {1, 2, 3, 4, 6}, 300);
   EXPECT_GT(count.groups, 100);
   EXPECT_GT(count.kernels, 100);
+  EXPECT_GT(count.in_parts, 10);
 }
 
 // Extents beyond a vector and a register tile.

@@ -18,10 +18,11 @@ struct Place {
 };
 
 struct PlacedGraph {
-  BlockGraph graph;            // with extents
-  std::vector<Place> leaves;   // one per leaf
-  std::vector<Place> results;  // one per result
-  std::string origin;          // for people: where it is from, and what is known of it
+  BlockGraph graph;             // with extents
+  std::vector<Place> leaves;    // one per leaf
+  std::vector<Place> results;   // one per result
+  std::string origin;           // for people: where it is from, and what is known of it
+  bool has_two_phases = false;  // which were checked: its loop may be dealt out in parts (split.h)
 };
 
 }  // namespace korch::block

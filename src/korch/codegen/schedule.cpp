@@ -31,7 +31,8 @@ struct Text {
     if (s.columns > 0) text += fmt::format(",columns {}", s.columns);
     if (s.k_tile != BlockSchedule().k_tile) text += fmt::format(",terms {}", s.k_tile);
     if (s.matrix_units) text += fmt::format(",matrix {}", name(*s.matrix_units));
-    return text;
+    if (s.parts > 1) text += fmt::format(",parts {}", s.parts);
+    return text + (s.direct ? ",direct" : "");
   }
   static std::string tile(const TileShape& shape) { return fmt::format("{},{}", shape.vectors, shape.rows); }
 };
@@ -42,7 +43,10 @@ struct Kind {
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
   int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
-  int64_t operator()(const BlockSchedule& s) const { return s.block; }
+  int64_t operator()(const BlockSchedule& s) const {
+    constexpr int64_t kPart = int64_t{1} << 20, kDirect = int64_t{1} << 50;
+    return s.block + kPart * (s.parts - 1) + (s.direct ? kDirect : 0);
+  }
   int64_t operator()(const StagedSchedule& s) const {
     const int64_t units = s.matrix_units ? 1 + static_cast<int64_t>(*s.matrix_units) : 0;
     return s.columns + units + 1024 * (s.parts - 1);

@@ -59,6 +59,10 @@ struct BlockSchedule {
   int structure = 0;  // which of the candidate's block graphs
   int64_t rows = 1, block = 1, columns = 0, k_tile = 16;
   std::optional<ProductType> matrix_units = {};
+  // The loop's blocks are dealt out to slices in so many runs, and a second phase puts together what their
+  // accumulators hold (block/split.h); 1: one phase.
+  int64_t parts = 1;
+  bool direct = false;  // products read their operands where they lie: for few rows
   bool operator==(const BlockSchedule&) const = default;
 };
 

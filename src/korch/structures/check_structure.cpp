@@ -7,6 +7,7 @@
 #include <random>
 
 #include "korch/block/prove.h"
+#include "korch/block/split.h"
 #include "korch/codegen/block/lower.h"
 #include "korch/codegen/block/reference.h"
 #include "korch/kernel/interpret.h"
@@ -18,10 +19,12 @@ namespace korch::structures {
 namespace {
 
 constexpr double kScales[] = {1, 10, 100};
-constexpr double kMostError = 4;    // times the plainest kernel's
-constexpr double kRounding = 3e-7;  // of the results' size: what no kernel is blamed for
-constexpr int kTestsOfVectors = 8;  // over a field: whose sums are too long for a bound
+constexpr double kMostError = 4;      // times the plainest kernel's
+constexpr double kRounding = 3e-7;    // of the results' size: what no kernel is blamed for
+constexpr int kTestsOfVectors = 8;    // over a field: whose sums are too long for a bound
+constexpr int kTestsOfSchedules = 8;  // of another schedule
 constexpr int kTestsAgain = 4;
+constexpr int64_t kParts = 2;
 constexpr int64_t kGrid = 2, kRows = 5;  // extents of axes of the grid, and rows of a slice at most
 
 // How a group is made small: loops' axes have some full blocks and a part of one, axes that are whole `whole`
@@ -32,6 +35,8 @@ struct Small {
   int64_t full_blocks, part, whole;
   double most_elements;  // that a step goes over
   blocks::Division division;
+  int64_t parts = 1;
+  bool direct = false;
 };
 // Sums of few exponentials have a bound; vectors, and several blocks of them, need longer axes.
 const Small kFewTerms = {2, {2, 4, 6, 8, 10, 12}, 1, 1, 2, 600, blocks::Division::by_quotients};
@@ -72,7 +77,10 @@ void bound_work(const std::vector<int>& loops, double most, block::BlockGraph& g
 
 Instance small_instance(const block::Terms& group, const block::BlockGraph& graph, int64_t block,
                         const Small& sizes) {
-  Instance small{group, graph, {.structure = 0, .rows = kRows - 2, .block = block}};
+  Instance small{
+      group,
+      graph,
+      {.structure = 0, .rows = kRows - 2, .block = block, .parts = sizes.parts, .direct = sizes.direct}};
   for (size_t i = 0; i < graph.axes.size(); ++i) {
     const auto axis = static_cast<int>(i);
     int64_t& extent = small.graph.axes[i].extent;
@@ -175,6 +183,44 @@ std::string check_field(const block::Terms& group, const block::BlockGraph& grap
   return checked.field.says == FieldResult::Says::same ? "" : "over a field: " + checked.field.why;
 }
 
+Small directly(Small small, int64_t parts) {
+  small.direct = true;
+  small.parts = parts;
+  return small;
+}
+
+std::string check_errors(const block::Terms& group, const block::BlockGraph& graph, const Small& small,
+                         Checked& checked) {
+  Instance instance;
+  const Result<tile::ScheduledGraph> kernel = lowered(group, graph, small, instance);
+  if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
+  return check_errors(instance, kernel.value(), checked);
+}
+
+// Of two phases of the graph: as of one. Or why it has none.
+std::string check_laws_of_phases(const block::Terms& group, block::BlockGraph graph) {
+  if (graph.loops.size() != 1) return "not one loop";
+  for (block::Axis& axis : graph.axes) axis.extent = 0;
+  const auto phases = block::split_loop(graph, kParts);
+  if (const auto* why = std::get_if<std::string>(&phases)) return *why;
+  block::Terms parts = group;
+  parts.axes = graph.axes;
+  parts = block::split_axis(std::move(parts), graph.loops[0], kParts);
+  return block::prove(parts, std::get<block::TwoPhases>(phases)).proven ? "" : "not equal by the laws";
+}
+
+// Parts of one block, then one of two blocks and a shorter one.
+std::string check_two_phases(const block::Terms& group, const block::BlockGraph& graph, int tests,
+                             Checked& checked) {
+  if (std::string why = check_laws_of_phases(group, graph); !why.empty()) return why;
+  for (const Small& small : {directly(kFewTerms, kParts), directly(kVectors, kParts)})
+    if (std::string why = check_field(group, graph, small, tests, checked); !why.empty()) return why;
+  Small in_tiles = kVectors;
+  in_tiles.parts = kParts;
+  if (std::string why = check_field(group, graph, in_tiles, tests, checked); !why.empty()) return why;
+  return check_errors(group, graph, directly(kManyTerms, kParts), checked);
+}
+
 std::string check_laws(const block::Terms& group, const block::BlockGraph& graph) {
   if (const std::string fault = block::fault_in(graph); !fault.empty()) return "no block graph: " + fault;
   if (graph.leaves != group.leaves) return "leaves of another group";
@@ -191,11 +237,16 @@ std::string check(const block::Terms& group, const block::BlockGraph& graph, int
   Checked of_vectors;
   if (const std::string why = check_field(group, graph, kVectors, kTestsOfVectors, of_vectors); !why.empty())
     return why;
-  Instance instance;
-  const Result<tile::ScheduledGraph> kernel = lowered(group, graph, kManyTerms, instance);
-  if (!kernel.ok()) return "no kernel: " + kernel.refusal().detail;
-  checked.kernels = 3;
-  return check_errors(instance, kernel.value(), checked);
+  if (const std::string why = check_field(group, graph, directly(kVectors, 1), kTestsOfSchedules, of_vectors);
+      !why.empty())
+    return why;
+  if (const std::string why = check_errors(group, graph, kManyTerms, checked); !why.empty()) return why;
+  checked.kernels = 4;
+  Checked in_parts;
+  checked.one_phase = check_two_phases(group, graph, kTestsOfSchedules, in_parts);
+  checked.two_phases = checked.one_phase.empty();
+  checked.error = std::max(checked.error, in_parts.error);
+  return {};
 }
 
 }  // namespace
@@ -213,6 +264,12 @@ Checked check_again(const block::Terms& group, const block::BlockGraph& graph) {
   if (checked.why.empty()) checked.why = check_field(group, graph, kFewTerms, kTestsAgain, checked);
   checked.accepted = checked.why.empty();
   checked.kernels = 1;
+  if (!checked.accepted) return checked;
+  Checked in_parts;
+  checked.one_phase = check_laws_of_phases(group, graph);
+  if (checked.one_phase.empty())
+    checked.one_phase = check_field(group, graph, directly(kFewTerms, kParts), kTestsAgain, in_parts);
+  checked.two_phases = checked.one_phase.empty();
   return checked;
 }
 

@@ -35,7 +35,7 @@ std::string describe(const Checked& checked) {
       fmt::format("equal by laws; the same in {} tests over a field ({})", checked.field.tests, bound);
   if (checked.error > 0)
     text += fmt::format("; {:.2g} times the primitives' error in float32", checked.error);
-  return text;
+  return text + (checked.two_phases ? "; also in two phases" : "; one phase: " + checked.one_phase);
 }
 
 std::string describe(const Searched& searched) {

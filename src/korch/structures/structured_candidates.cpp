@@ -102,7 +102,8 @@ StructuredCandidates structured_candidates(const Graph& graph, const Device& dev
     for (const Structure& structure : searched.accepted)
       workload.candidate.structures.push_back(std::make_shared<const block::PlacedGraph>(block::PlacedGraph{
           with_extents(structure.graph, terms), workload.group.leaves, workload.group.results,
-          fmt::format("{}: {}", structure.origin, describe(structure.checked))}));
+          fmt::format("{}: {}", structure.origin, describe(structure.checked)),
+          structure.checked.two_phases}));
     if (workload.candidate.structures.empty())
       ++result.counts["workload without structures"];
     else

@@ -43,7 +43,8 @@ std::optional<ProductType> units_for(const Device& target, Accuracy accuracy) {
 // enough.
 std::vector<BlockSchedule> first_schedules(const block::BlockGraph& structure, const Device& target,
                                            Accuracy accuracy) {
-  if (!target.is_gpu()) return {blocks::choose_schedule(structure, target)};
+  if (!target.is_gpu())
+    return {blocks::choose_schedule(structure, target, {.direct = blocks::has_few_rows(structure)})};
   std::vector<BlockSchedule> all = blocks::gpu_schedules(structure, target, units_for(target, accuracy));
   std::vector<BlockSchedule> first;
   for (const BlockSchedule& schedule : all)
@@ -85,7 +86,8 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
 void reschedule_blocks(const Graph&, const Candidate& candidate, const Implementation& implementation,
                        const Device& target, std::vector<Schedule>& found) {
   const auto known = std::get<BlockSchedule>(implementation.schedule);
-  const block::BlockGraph& structure = candidate.structures[static_cast<size_t>(known.structure)]->graph;
+  const block::PlacedGraph& placed = *candidate.structures[static_cast<size_t>(known.structure)];
+  const block::BlockGraph& structure = placed.graph;
   if (target.is_gpu()) {
     for (BlockSchedule other : blocks::gpu_schedules(structure, target, known.matrix_units)) {
       other.structure = known.structure;
@@ -93,12 +95,17 @@ void reschedule_blocks(const Graph&, const Candidate& candidate, const Implement
     }
     return;
   }
+  std::vector<blocks::ScheduleAim> aims(4, {.direct = known.direct});
+  aims[0].most_rows /= 2;
+  aims[1].most_rows *= 2;
+  aims[2].tiles_in_l2 /= 2;
+  aims[3].tiles_in_l2 *= 2;
+  if (known.direct) aims.push_back({});
+  if (placed.has_two_phases && blocks::has_few_slices(structure, target))
+    for (const double slices : {1.0, 2.0, 4.0}) aims.push_back({.slices = slices, .direct = known.direct});
   std::vector<BlockSchedule> listed = {known};
-  for (const auto& [rows, tiles] : {std::pair{blocks::kMostRows / 2, blocks::kTilesInL2},
-                                    {blocks::kMostRows * 2, blocks::kTilesInL2},
-                                    {blocks::kMostRows, blocks::kTilesInL2 / 2},
-                                    {blocks::kMostRows, blocks::kTilesInL2 * 2}}) {
-    BlockSchedule other = blocks::choose_schedule(structure, target, rows, tiles);
+  for (const blocks::ScheduleAim& aim : aims) {
+    BlockSchedule other = blocks::choose_schedule(structure, target, aim);
     other.structure = known.structure;
     if (std::ranges::find(listed, other) != listed.end()) continue;
     listed.push_back(other);

@@ -1,4 +1,4 @@
-// Nests of the steps of a block graph, in order: what lower.h's function is made of. Products are
+// Nests of the steps of a block graph, in order: what phases.h's function is made of. Products are
 // packed_products.cpp's or, of thread blocks, staged_products.cpp's.
 #pragma once
 
@@ -54,17 +54,18 @@ struct Running {
 class BlockLowering {
  public:
   BlockLowering(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target,
-                Arguments& arguments, Roles roles)
+                Arguments& arguments, tile::TileBuilder& builder)
       : graph_(graph),
         target_(target),
         arguments_(arguments),
-        roles_(std::move(roles)),
+        roles_(roles_with(graph, schedule, target)),
         schedule_(schedule),
         slice_(graph_, roles_, schedule),
+        builder_(builder),
         stored_(graph.steps.size(), false),
         emitted_(graph.steps.size(), false) {}
 
-  Result<tile::ScheduledGraph> lower(Division division);
+  std::string add_phases();  // or why there is none
 
  private:
   const Step& at(int step) const { return graph_.steps[static_cast<size_t>(step)]; }
@@ -74,7 +75,9 @@ class BlockLowering {
     const auto& p = roles_.products[static_cast<size_t>(step)];
     return p ? &*p : nullptr;
   }
-  bool in_blocks(const Zone& zone) const { return zone.loop_axis >= 0 && slice_.blocks(zone.loop_axis) > 1; }
+  bool in_blocks(const Zone& zone) const {
+    return zone.loop_axis >= 0 && slice_.blocks_of_slice(zone.loop_axis) > 1;
+  }
 
   std::string obstacle() const;
   void pack_right_operands();
@@ -134,7 +137,7 @@ class BlockLowering {
   const Roles roles_;
   const BlockSchedule schedule_;
   const Slice slice_;
-  tile::TileBuilder builder_{DType::f32};
+  tile::TileBuilder& builder_;
   tile::ScheduledPhase phase_;
   std::map<int, Held> held_;
   std::map<int, Packed> packed_;  // by step of the product

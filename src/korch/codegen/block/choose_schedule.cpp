@@ -1,14 +1,39 @@
 #include <algorithm>
 
 #include "korch/codegen/block/lower.h"
+#include "korch/codegen/block/phases.h"
 #include "korch/codegen/block/slice.h"
 
 namespace korch::blocks {
+namespace {
+
+int64_t extent_of(const BlockGraph& graph, int axis) {
+  return axis < 0 ? 1 : graph.axes[static_cast<size_t>(axis)].extent;
+}
+
+int64_t values_of(const BlockGraph& graph, AxisSet axes) {
+  int64_t values = 1;
+  for (int axis : axes_in(axes)) values *= extent_of(graph, axis);
+  return values;
+}
+
+int64_t wanted_parts(const BlockGraph& graph, const Device& target, int64_t rows, const ScheduleAim& aim) {
+  if (aim.slices == 0) return 1;
+  const std::variant<Phases, std::string> phases = phases_of(graph, 2);
+  if (std::holds_alternative<std::string>(phases)) return 1;
+  const int64_t slices = ceil_div(values_of(graph, std::get<Phases>(phases).first.grid), rows);
+  const auto wanted = static_cast<int64_t>(aim.slices * target.workers);
+  return std::clamp<int64_t>(ceil_div(wanted, slices), 1, extent_of(graph, graph.loops[0]));
+}
+
+}  // namespace
 
 std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedule& schedule,
                                       const Device& target) {
-  const Roles roles = roles_with(graph, schedule, target);
-  const Slice slice(graph, roles, schedule);
+  BlockSchedule in_tiles = schedule;  // a direct one has the same products, if no register tiles
+  in_tiles.direct = false;
+  const Roles roles = roles_with(graph, in_tiles, target);
+  const Slice slice(graph, roles, in_tiles);
   std::vector<BlockProduct> products;
   for (size_t i = 0; i < graph.steps.size(); ++i) {
     if (!roles.products[i]) continue;
@@ -24,27 +49,46 @@ std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedu
   return products;
 }
 
-BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, int64_t most_rows,
-                              double tiles_in_l2) {
+BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, const ScheduleAim& aim) {
   const Roles r = roles_of(graph, true, Products::packed);
-  const auto extent = [&](int axis) { return axis < 0 ? 1 : graph.axes[static_cast<size_t>(axis)].extent; };
-  int64_t slices = 1;
-  for (int axis : axes_in(graph.grid)) slices *= extent(axis);
   BlockSchedule s;
-  s.rows = std::min(most_rows, ceil_div(slices, target.workers));
-  const int rows = linear::split_rows(extent(r.rows), static_cast<int>(s.rows)).rows;
+  s.direct = aim.direct;
+  s.rows = std::min(aim.most_rows, ceil_div(values_of(graph, graph.grid), target.workers));
+  const int rows = linear::split_rows(extent_of(graph, r.rows), static_cast<int>(s.rows)).rows;
+  const int64_t parts = wanted_parts(graph, target, rows, aim);
   for (int axis : graph.loops) {
-    const auto most =
-        static_cast<int64_t>(target.own_bytes() * tiles_in_l2) / (rows * static_cast<int64_t>(sizeof(float)));
-    const int64_t values = ceil_div(extent(axis), ceil_div(extent(axis), std::max<int64_t>(1, most)));
+    const auto most = static_cast<int64_t>(target.own_bytes() * aim.tiles_in_l2) /
+                      (rows * static_cast<int64_t>(sizeof(float)));
+    const int64_t extent = extent_of(graph, axis), in_part = ceil_div(extent, parts);
+    const int64_t values = ceil_div(in_part, ceil_div(in_part, std::max<int64_t>(1, most)));
     int64_t lanes = target.lanes();
     for (const auto& p : r.products)
-      if (p && p->columns == axis)
-        lanes = linear::rank_tiles(rows, values, extent(p->terms), false, target).front().vectors *
+      if (p && p->columns == axis && !aim.direct)
+        lanes = linear::rank_tiles(rows, values, extent_of(graph, p->terms), false, target).front().vectors *
                 target.lanes();
-    s.block = std::max(s.block, std::min(extent(axis), ceil_div(values, lanes) * lanes));
+    s.block = std::max(s.block, std::min(extent, ceil_div(values, lanes) * lanes));
+  }
+  if (parts > 1) {
+    const int64_t blocks = ceil_div(extent_of(graph, graph.loops[0]), s.block);
+    s.parts = ceil_div(blocks, ceil_div(blocks, parts));  // with the same blocks in each but the last one
   }
   return s;
+}
+
+bool has_few_slices(const BlockGraph& graph, const Device& target) {
+  constexpr int64_t kFew = 4;  // for each worker
+  return graph.loops.size() == 1 && values_of(graph, graph.grid) < kFew * target.workers;
+}
+
+bool has_few_rows(const BlockGraph& graph) {
+  constexpr int64_t kFew = 8;
+  int products = 0;
+  for (const auto& product : roles_of(graph, true, Products::packed).products) {
+    if (!product) continue;
+    ++products;
+    if (extent_of(graph, product->rows) > kFew) return false;
+  }
+  return products > 0;
 }
 
 }  // namespace korch::blocks

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "korch/codegen/block/block_lowering.h"
+#include "korch/codegen/block/phases.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/loop/compose.h"
 
@@ -346,9 +347,8 @@ std::string BlockLowering::obstacle() const {
   return {};
 }
 
-Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
-  if (division == Division::by_quotients) builder_.pool().keep_quotients();
-  if (const std::string why = obstacle(); !why.empty()) return Refusal{RefusalReason::no_kernel_family, why};
+std::string BlockLowering::add_phases() {
+  if (std::string why = obstacle(); !why.empty()) return why;
   arguments_.add_buffers(builder_);
   pack_right_operands();
   for (const auto& [step, packed] : packed_)
@@ -358,6 +358,7 @@ Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
     phase_.grid.push_back({{slice_.grid_variable(axis), slice_.extent(axis)}, 1});
   slice_.row_blocks().deal_out(phase_);
   slice_.column_blocks().deal_out(phase_);
+  if (slice_.parts() > 1) slice_.loop(slice_.zones(0)[0]).deal_out(phase_);
   for (int place = 0; place <= 2 * static_cast<int>(graph_.loops.size()); ++place) {
     if (place % 2 == 0) {
       emit_part(place, {});
@@ -371,13 +372,12 @@ Result<tile::ScheduledGraph> BlockLowering::lower(Division division) {
   }
   write_results();
   builder_.add_phase(std::move(phase_));
-  return builder_.finish();
+  return {};
 }
 
-Result<tile::ScheduledGraph> lower(const BlockGraph& graph, const BlockSchedule& schedule,
-                                   const Device& target, Arguments& arguments, Division division) {
-  return BlockLowering(graph, schedule, target, arguments, roles_with(graph, schedule, target))
-      .lower(division);
+std::string add_phases(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target,
+                       Arguments& arguments, tile::TileBuilder& builder) {
+  return BlockLowering(graph, schedule, target, arguments, builder).add_phases();
 }
 
 }  // namespace korch::blocks

@@ -19,12 +19,21 @@ Result<tile::ScheduledGraph> lower(const block::BlockGraph& graph, const BlockSc
                                    const Device& target, Arguments& arguments,
                                    Division division = Division::by_inverses);
 
-// The schedule that a model of the core and its caches ranks first: rows of a slice, at most so many, and
-// blocks of the loop's axis whose tiles take this share of L2.
-constexpr int64_t kMostRows = 28;
-constexpr double kTilesInL2 = 0.125;
+// What a schedule is chosen by.
+struct ScheduleAim {
+  int64_t most_rows = 28;      // of a slice
+  double tiles_in_l2 = 0.125;  // blocks of the loop's axis are so long that their tiles take this share of L2
+  double slices = 0;           // for each worker, by parts of a loop; 0: in one phase
+  bool direct = false;
+};
+// With as many parts as there are blocks for: of one loop that has two phases.
 BlockSchedule choose_schedule(const block::BlockGraph& graph, const Device& target,
-                              int64_t most_rows = kMostRows, double tiles_in_l2 = kTilesInL2);
+                              const ScheduleAim& aim = {});
+
+// Few slices for the workers, or few rows for register tiles: schedules in parts, and direct ones, are worth
+// trying.
+bool has_few_slices(const block::BlockGraph& graph, const Device& target);
+bool has_few_rows(const block::BlockGraph& graph);
 
 // Of a GPU: those whose scratch fits into shared memory, best first by the cost model. None: there is no
 // such.

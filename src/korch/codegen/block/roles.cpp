@@ -40,7 +40,7 @@ class RoleFinder {
     else
       choose_rows();
     for (size_t i = 0; i < count; ++i)
-      if (r_.used[i]) r_.products[i] = product(static_cast<int>(i), r_.rows);
+      if (r_.used[i] && r_.way != Products::direct) r_.products[i] = product(static_cast<int>(i), r_.rows);
     hold();
     return r_;
   }

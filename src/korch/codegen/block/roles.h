@@ -25,8 +25,9 @@ struct RowProduct {
 };
 
 // How products are made: in register tiles of a few rows by vectors, of columns that are packed; or, by a
-// thread block, in one tile for all rows of a slice, of panels that are staged term by term.
-enum class Products { packed, staged };
+// thread block, in one tile for all rows of a slice, of panels that are staged term by term; or, direct, as
+// all other folds, of operands that are read where they lie.
+enum class Products { packed, staged, direct };
 
 struct Roles {
   Products way = Products::packed;

@@ -51,6 +51,11 @@ std::vector<linear::RowZone> Slice::column_zones() const {
   return zones_of(columns_, extent_of(graph_, roles_.columns));
 }
 
+int64_t Slice::parts() const {
+  if (graph_.loops.empty()) return 1;
+  return ceil_div(blocks(graph_.loops[0]), blocks_of_slice(graph_.loops[0]));
+}
+
 std::vector<Zone> Slice::zones(int loop_number) const {
   const int axis = graph_.loops[static_cast<size_t>(loop_number)];
   const int64_t last = blocks(axis) - 1, rest = extent(axis) - last * schedule_.block;
@@ -62,7 +67,7 @@ std::vector<Zone> Slice::zones(int loop_number) const {
 }
 
 tile::Condition Slice::in_blocks(const Zone& zone, int64_t low, int64_t high) const {
-  return tile::Condition().require(loop(zone).at(zone.low, zone.high), low, high);
+  return tile::Condition().require(loop(zone).local(zone.low, zone.high), low, high);
 }
 
 int64_t Slice::most(int axis) const {
@@ -137,9 +142,11 @@ TileShape tile_of(const RowProduct& p, const Slice& slice, const Device& target)
 
 Roles roles_with(const BlockGraph& graph, const BlockSchedule& schedule, const Device& target) {
   bool in_blocks = false;
-  for (int axis : graph.loops)
-    in_blocks = in_blocks || graph.axes[static_cast<size_t>(axis)].extent > schedule.block;
-  return roles_of(graph, in_blocks, products_on(target));
+  for (int axis : graph.loops) {
+    const int64_t blocks = ceil_div(graph.axes[static_cast<size_t>(axis)].extent, schedule.block);
+    in_blocks = in_blocks || blocks > schedule.parts;
+  }
+  return roles_of(graph, in_blocks, schedule.direct ? Products::direct : products_on(target));
 }
 
 }  // namespace korch::blocks

@@ -35,14 +35,23 @@ class Slice {
   std::vector<linear::RowZone> row_zones() const;
   std::vector<linear::RowZone> column_zones() const;
   int64_t blocks(int axis) const { return ceil_div(extent(axis), schedule_.block); }
+  // Of a loop's axis that a slice has, one after the other.
+  int64_t blocks_of_slice(int axis) const { return ceil_div(blocks(axis), schedule_.parts); }
   // Two loops over one axis have variables of their own: neighbouring nests in one loop would be one loop.
   linear::SliceAxis loop(const Zone& zone) const {
-    const int64_t count = blocks(zone.loop_axis);
-    return {fmt::format("block{}_{}", zone.loop_number, name(zone.loop_axis)), count, count};
+    return {fmt::format("block{}_{}", zone.loop_number, name(zone.loop_axis)), blocks(zone.loop_axis),
+            blocks_of_slice(zone.loop_axis)};
   }
+  // Runs of blocks of the first loop's axis; the last one may have fewer. How many, and which one a slice
+  // has.
+  int64_t parts() const;
+  tile::Index part() const { return loop({0, graph_.loops[0]}).number(); }
   std::vector<Zone> zones(int loop_number) const;
+  // Of those that the slice has.
   tile::Condition first(const Zone& zone) const { return in_blocks(zone, 0, 0); }
-  tile::Condition later(const Zone& zone) const { return in_blocks(zone, 1, blocks(zone.loop_axis) - 1); }
+  tile::Condition later(const Zone& zone) const {
+    return in_blocks(zone, 1, blocks_of_slice(zone.loop_axis) - 1);
+  }
 
   int64_t extent(int axis) const { return graph_.axes[static_cast<size_t>(axis)].extent; }
   const std::string& name(int axis) const { return graph_.axes[static_cast<size_t>(axis)].name; }

@@ -4,6 +4,7 @@
 
 #include "korch/base/ceil_div.h"
 #include "korch/codegen/cuda/print_cuda.h"
+#include "korch/device/device.h"
 
 namespace korch::tile {
 namespace {
