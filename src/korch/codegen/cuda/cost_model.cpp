@@ -221,8 +221,7 @@ class PhaseModel {
                             ? std::nullopt
                             : turned_load(graph_, phase_, in_order, in_order.loops.back().name);
     // A thread's own results of a tile are named by constants, and are in its registers.
-    const bool on_tile = held.buffer >= 0;
-    double per_point = on_tile ? 0 : kLoopInstructions, wait_us = kCall_us;
+    double per_point = held.buffer >= 0 ? 0 : kLoopInstructions, wait_us = kCall_us;
     for (int id : graph_.pool.reachable(in_order.roots())) {
       const Expr& e = graph_.pool[id];
       if (e.kind == ExprKind::load && held.loads.count(e.buffer) != 0) continue;
