@@ -39,12 +39,20 @@ std::optional<ProductType> units_for(const Device& target, Accuracy accuracy) {
   return products_of(accuracy);
 }
 
+bool has_parts(const block::PlacedGraph& placed, const Device& target) {
+  return placed.has_two_phases && blocks::has_few_slices(placed.graph, target);
+}
+
 // On a GPU also the best one with small panels, if that is another: where the registers of the first are not
 // enough.
-std::vector<BlockSchedule> first_schedules(const block::BlockGraph& structure, const Device& target,
+std::vector<BlockSchedule> first_schedules(const block::PlacedGraph& placed, const Device& target,
                                            Accuracy accuracy) {
-  if (!target.is_gpu())
-    return {blocks::choose_schedule(structure, target, {.direct = blocks::has_few_rows(structure)})};
+  const block::BlockGraph& structure = placed.graph;
+  if (!target.is_gpu()) {
+    const bool direct = blocks::has_few_rows(structure);
+    return {blocks::choose_schedule(
+        structure, target, {.slices = direct && has_parts(placed, target) ? 2.0 : 0.0, .direct = direct})};
+  }
   std::vector<BlockSchedule> all = blocks::gpu_schedules(structure, target, units_for(target, accuracy));
   std::vector<BlockSchedule> first;
   for (const BlockSchedule& schedule : all)
@@ -64,7 +72,7 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
       continue;
     }
     const block::BlockGraph& structure = candidate.structures[i]->graph;
-    const std::vector<BlockSchedule> schedules = first_schedules(structure, target, accuracy);
+    const std::vector<BlockSchedule> schedules = first_schedules(*candidate.structures[i], target, accuracy);
     if (schedules.empty())
       refused.push_back(
           {RefusalReason::scratch_too_large, "blocks: more is held than shared memory has room for"});
@@ -101,8 +109,9 @@ void reschedule_blocks(const Graph&, const Candidate& candidate, const Implement
   aims[2].tiles_in_l2 /= 2;
   aims[3].tiles_in_l2 *= 2;
   if (known.direct) aims.push_back({});
-  if (placed.has_two_phases && blocks::has_few_slices(structure, target))
-    for (const double slices : {1.0, 2.0, 4.0}) aims.push_back({.slices = slices, .direct = known.direct});
+  if (has_parts(placed, target))
+    for (const double slices : {0.0, 1.0, 2.0, 4.0})
+      aims.push_back({.slices = slices, .direct = known.direct});
   std::vector<BlockSchedule> listed = {known};
   for (const blocks::ScheduleAim& aim : aims) {
     BlockSchedule other = blocks::choose_schedule(structure, target, aim);

@@ -77,7 +77,9 @@ BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, con
 
 bool has_few_slices(const BlockGraph& graph, const Device& target) {
   constexpr int64_t kFew = 4;  // for each worker
-  return graph.loops.size() == 1 && values_of(graph, graph.grid) < kFew * target.workers;
+  const std::variant<Phases, std::string> phases = phases_of(graph, 2);
+  const auto* both = std::get_if<Phases>(&phases);
+  return both != nullptr && values_of(graph, both->first.grid) < kFew * target.workers;
 }
 
 bool has_few_rows(const BlockGraph& graph) {

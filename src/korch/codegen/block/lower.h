@@ -30,8 +30,8 @@ struct ScheduleAim {
 BlockSchedule choose_schedule(const block::BlockGraph& graph, const Device& target,
                               const ScheduleAim& aim = {});
 
-// Few slices for the workers, or few rows for register tiles: schedules in parts, and direct ones, are worth
-// trying.
+// Few slices for the workers, if every slice has accumulators of its own, or few rows for register tiles:
+// schedules in parts, and direct ones, are worth trying.
 bool has_few_slices(const block::BlockGraph& graph, const Device& target);
 bool has_few_rows(const block::BlockGraph& graph);
 
