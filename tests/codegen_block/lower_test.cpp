@@ -97,6 +97,13 @@ TEST(Lower, AttentionInParts) {
           check(kAttention, {.rows = rows, .block = block, .parts = parts, .direct = direct});
 }
 
+// A slice with all queries, none of them its rows: a maximum for each.
+TEST(Lower, MaximaOfAWholeAxis) {
+  std::string text = kAttention;
+  text.replace(text.find("m 7 grid"), 8, "m 7");
+  for (int64_t parts : {1, 2}) check(text, {.rows = 3, .block = 8, .parts = parts, .direct = true});
+}
+
 // Two loops over one axis are two loops, though their nests are neighbours.
 TEST(Lower, TwoPasses) {
   const std::string text = R"(block {

@@ -141,7 +141,7 @@ class BlockLowering {
   tile::ScheduledPhase phase_;
   std::map<int, Held> held_;
   std::map<int, Packed> packed_;  // by step of the product
-  int fold_here_ = -1;            // what a block alone gives an extreme
+  std::map<int, Held> here_;      // what a block alone gives an extreme
   std::map<int, Held> tiles_;     // of staged products, by step: what threads hold
   std::map<int, Held> settled_;   // and where others find them
   std::map<int, Running> running_;

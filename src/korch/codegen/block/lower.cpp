@@ -220,8 +220,8 @@ void BlockLowering::fold(int step, const Zone& zone) {
   const int operand = value(s.args[0]);
   const Held& held = storage(step, {});
   const bool apart = runs && s.combine != ScalarFn::add;
-  if (apart && fold_here_ < 0) fold_here_ = builder_.add_scratch(slice_.rows().rows);
-  nest.stores = {{apart ? fold_here_ : held.buffer, offset(held, cursor_), operand}};
+  if (apart && !here_.contains(step)) here_[step] = new_storage(step);
+  nest.stores = {{apart ? here_.at(step).buffer : held.buffer, offset(held, cursor_), operand}};
   if (runs && !apart) nest.anew = slice_.first(zone);
   add(std::move(nest), around(zone, all));
   if (apart) extreme_so_far(step, zone);
@@ -244,7 +244,7 @@ void BlockLowering::extreme_so_far(int step, const Zone& zone) {
       stored_[i] = emitted_[i] = true;
     }
   nest.stores.push_back(
-      {held.buffer, place, builder_.call(s.combine, {before, builder_.load(fold_here_, place)})});
+      {held.buffer, place, builder_.call(s.combine, {before, builder_.load(here_.at(step).buffer, place)})});
   add(std::move(nest), around(zone, local(s.axes)));
 }
 
