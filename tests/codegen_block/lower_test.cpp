@@ -128,6 +128,108 @@ TEST(Lower, TwoPasses) {
   for (int64_t block : {1, 8, 19}) check(text, {.rows = 2, .block = block});
 }
 
+// What is read again is not overwritten: by an exponential, whose difference is held as well.
+TEST(Lower, DifferenceReadTwice) {
+  const std::string text = R"(block {
+  axes m 5 grid, n 19, d 3
+  leaf q f32 [m, d]
+  leaf k f32 [n, d]
+  %0 = load q
+  %1 = load k
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = max n %3
+  %5 = Sub(%3, %4)
+  %6 = Abs(%5)
+  %7 = sum n %6
+  %8 = Exp(%5)
+  %9 = sum n %8
+  %10 = Div(%7, %9)
+  result %10
+}
+)";
+  for (int64_t rows : {1, 2, 5}) check(text, {.rows = rows, .block = 19});
+}
+
+// Nor is a result, whatever is the last to compute with it.
+TEST(Lower, ResultReadByAProduct) {
+  const std::string text = R"(block {
+  axes m 5 grid, d 3, f 7, o 4
+  leaf x f32 [m, d]
+  leaf w f32 constant [d, f]
+  leaf u f32 constant [f, o]
+  %0 = load x
+  %1 = load w
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = load u
+  %6 = Mul(%4, %5)
+  %7 = sum f %6
+  %8 = Neg(%3)
+  result %3
+  result %7
+}
+)";
+  for (int64_t rows : {1, 2, 5}) check(text, {.rows = rows, .block = 7});
+}
+
+// Of each value of an axis beside the rows.
+TEST(Lower, ExtremeOverTwoAxes) {
+  const std::string text = R"(block {
+  axes m 5 grid, h 3, n 19, d 4
+  leaf x f32 [m, d]
+  leaf w f32 [h, n, d]
+  %0 = load x
+  loop n {
+    %1 = load w
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = max n %3
+    %5 = before %4
+    %6 = Sub(%5, %4)
+    %7 = Exp(%6)
+    %8 = Sub(%3, %4)
+    %9 = Exp(%8)
+    %10 = sum n %9 rescaled %7
+  }
+  %11 = Add(%4, %10)
+  result %11
+}
+)";
+  for (int64_t rows : {1, 2, 5})
+    for (int64_t block : {8, 19}) check(text, {.rows = rows, .block = block});
+}
+
+// Held along the terms of one product, it has no columns for another.
+TEST(Lower, LeftAndRightOperand) {
+  const std::string text = R"(block {
+  axes m 5 grid, a 6, b 7, c 4
+  leaf y f32 [a, b]
+  leaf z f32 [a, c]
+  leaf s f32 [m, a]
+  %0 = load y
+  %1 = sum a %0
+  %2 = Add(%0, %1)
+  %3 = load z
+  %4 = Mul(%2, %3)
+  %5 = sum a %4
+  %6 = sum c %5
+  %7 = load s
+  %8 = Mul(%7, %2)
+  %9 = sum a %8
+  %10 = Mul(%9, %6)
+  %11 = sum b %10
+  result %11
+}
+)";
+  const block::BlockGraph graph = block::parse_block_graph(text);
+  const auto arguments = plain_arguments(graph);
+  const auto lowered = lower(graph, {.rows = 2, .block = 7}, cpu_device(Isa::x86_64_v3, 2), *arguments);
+  ASSERT_FALSE(lowered.ok());
+  EXPECT_NE(lowered.refusal().detail.find("rows and columns"), std::string::npos);
+}
+
 // Those that the search finds, at other extents.
 class LowerFound : public ::testing::TestWithParam<const char*> {};
 

@@ -109,8 +109,9 @@ std::string step_fault(const BlockGraph& graph, int number) {
   complete(graph, known);
   if (known != step) return "its axes or type do not follow from its operands";
   for (size_t i = 0; i < graph.loops.size(); ++i)
-    if ((step.axes & axis_set(graph.loops[i])) != 0 && step.place != static_cast<int>(2 * i + 1) &&
-        step.kind != Step::Kind::leaf && !(graph.in_loop(step) && graph.loop_axis(step) == graph.loops[i]))
+    if (((step.axes | step.over) & axis_set(graph.loops[i])) != 0 &&
+        step.place != static_cast<int>(2 * i + 1) &&
+        !(graph.in_loop(step) && graph.loop_axis(step) == graph.loops[i]))
       return fmt::format("it depends on {} outside of a loop over it",
                          graph.axes[static_cast<size_t>(graph.loops[i])].name);
   return {};

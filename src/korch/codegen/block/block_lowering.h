@@ -103,6 +103,7 @@ class BlockLowering {
   void emit(int step, const Zone& zone);
   void store_first(int root, AxisSet axes, const Zone& zone);
   void store(int step, const Zone& zone);
+  bool shows_nan(int step) const;
   void fold(int step, const Zone& zone);
   void extreme_so_far(int step, const Zone& zone);
   void rescale(int step, const Zone& zone);

@@ -58,6 +58,7 @@ Held BlockLowering::new_storage(int step) {
 bool BlockLowering::is_free_after(int step, int reader) const {
   const std::vector<int>& readers = roles_.readers[static_cast<size_t>(step)];
   return !graph_.is_running(at(step)) && at(step).place == at(reader).place &&
+         std::ranges::count(graph_.results, step) == 0 &&
          std::ranges::all_of(readers, [&](int r) { return r == reader || emitted_[static_cast<size_t>(r)]; });
 }
 
@@ -196,6 +197,16 @@ void BlockLowering::store(int step, const Zone& zone) {
   add(std::move(nest), around(zone, axes));
 }
 
+// Of an extreme that may lose a NaN: whether all that reads it is an exponential relative to it, which has
+// the NaN.
+bool BlockLowering::shows_nan(int step) const {
+  if (at(step).combine != ScalarFn::max) return false;
+  return std::ranges::all_of(roles_.readers[static_cast<size_t>(step)], [&](int reader) {
+    return (decays(graph_, reader) && at(at(reader).args[0]).args[1] == step) ||
+           at(reader).kind == Step::Kind::before;
+  });
+}
+
 // In lanes along the last axis.
 void BlockLowering::fold(int step, const Zone& zone) {
   const Step& s = at(step);
@@ -212,11 +223,7 @@ void BlockLowering::fold(int step, const Zone& zone) {
   nest.combine = s.combine;
   nest.loops = loops_over(axes_in(result), zone);
   nest.reduced = loops_over(axes_in(s.over), zone);
-  const bool extreme = s.combine == ScalarFn::max || s.combine == ScalarFn::min;
-  // A NaN shows in the exponentials.
-  nest.nan_wins = !(extreme && std::ranges::all_of(roles_.readers[static_cast<size_t>(step)], [&](int r) {
-                      return decays(graph_, r) || at(r).kind == Step::Kind::before;
-                    }));
+  nest.nan_wins = !shows_nan(step);
   const int operand = value(s.args[0]);
   const Held& held = storage(step, {});
   const bool apart = runs && s.combine != ScalarFn::add;
@@ -240,7 +247,7 @@ void BlockLowering::extreme_so_far(int step, const Zone& zone) {
   for (size_t i = 0; i < graph_.steps.size(); ++i)
     if (roles_.used[i] && graph_.steps[i].kind == Step::Kind::before && graph_.steps[i].args[0] == step) {
       const Held& kept = storage(static_cast<int>(i), {});
-      nest.stores.push_back({kept.buffer, place, before});
+      nest.stores.push_back({kept.buffer, offset(kept, cursor_), before});
       stored_[i] = emitted_[i] = true;
     }
   nest.stores.push_back(
@@ -340,6 +347,8 @@ std::string BlockLowering::obstacle() const {
     if ((left != nullptr && left->columns != p->terms) ||
         (!p->packed && right != nullptr && right->columns != p->columns))
       return "a product whose result would have to be transposed";
+    if (!p->packed && last_axis(p->right) != p->columns)
+      return "a Value whose rows and columns are those of products' right operands";
     const bool cut = std::ranges::count(graph_.loops, p->columns) != 0 && slice_.blocks(p->columns) > 1;
     if (p->packed && cut && slice_.most(p->columns) % (tile_of(*p).vectors * target_.lanes()) != 0)
       return "a block that cuts columns of a register tile";

@@ -22,6 +22,16 @@ bool is_fold(const BlockGraph& graph, int step) {
   return at(graph, step).kind == Step::Kind::fold;
 }
 
+// Exp(x - r) reads x and r, too: it takes a difference of its own where r is -inf.
+std::vector<int> operands_of(const BlockGraph& graph, int step) {
+  std::vector<int> read = at(graph, step).args;
+  if (decays(graph, step)) {
+    const std::vector<int>& of_difference = at(graph, read[0]).args;
+    read.insert(read.end(), of_difference.begin(), of_difference.end());
+  }
+  return read;
+}
+
 class RoleFinder {
  public:
   RoleFinder(const BlockGraph& graph, bool in_blocks, Products way) : graph_(graph), in_blocks_(in_blocks) {
@@ -47,7 +57,7 @@ class RoleFinder {
 
  private:
   std::vector<int> operands(int step) const {
-    std::vector<int> read = at(graph_, step).args;
+    std::vector<int> read = operands_of(graph_, step);
     if (at(graph_, step).rescale >= 0 && in_blocks_) read.push_back(at(graph_, step).rescale);
     return read;
   }
@@ -249,7 +259,7 @@ std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held
     seen[static_cast<size_t>(i)] = true;
     const bool stops = i != step && (held[static_cast<size_t>(i)] || is_fold(graph, i));
     if (!stops)
-      for (int arg : at(graph, i).args) self(self, arg);
+      for (int arg : operands_of(graph, i)) self(self, arg);
     found.push_back(i);
   };
   visit(visit, step);

@@ -196,10 +196,7 @@ void BlockLowering::fold_in_block(int step, const Zone& zone) {
   nest.combine = s.combine;
   nest.loops = loops_over(axes_in(result), zone);
   nest.reduced = loops_over(axes_in(s.over), zone);
-  const bool extreme = s.combine == ScalarFn::max || s.combine == ScalarFn::min;
-  nest.nan_wins = !(extreme && std::ranges::all_of(roles_.readers[static_cast<size_t>(step)], [&](int r) {
-                      return decays(graph_, r) || at(r).kind == Step::Kind::before;
-                    }));
+  nest.nan_wins = !shows_nan(step);
   const int operand = value(s.args[0]);
   if (runs && !running_.contains(step))
     running_[step] = {block_storage(step), block_storage(step), block_storage(step)};
