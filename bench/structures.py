@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """What the search for block graphs gains: networks compiled with it and without, run in turns.
 
-    PYTHON bench/structures.py NETWORK... [--threads 2] [--without-attention] [--ort] [--korch FILE] [--folder build/structures]
+    PYTHON bench/structures.py NETWORK... [--threads 2] [--ort] [--korch FILE] [--folder build/structures]
 
---without-attention leaves out the rule online_attention on both sides, so that attention has to be found. --ort also times ONNX
-Runtime (PYTHON has onnxruntime then), in turns with both. Prints a row per network: microseconds without and with the search, the
+--ort also times ONNX Runtime (PYTHON has onnxruntime then), in turns with both. Prints a row per network: microseconds without and with the search, the
 ratio with its 95 % interval, seconds of compiling without and with, seconds of the search, kernels of block graphs in the plan; at
 the end the geometric mean.
 """
@@ -17,15 +16,6 @@ import subprocess
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RULES = [
-    "whole_numbers_as_bytes", "product_of_bytes", "narrow_weights_as_floats", "convolution_over_concat",
-    "channel_map_before_upsampling", "pointwise_convolution_as_matmul", "compose_constant_matmuls", "merge_linear",
-    "slice_before_linear", "concat_of_slices_before_linear", "factor_into_constant", "factor_after_matmul", "vector_before_linear",
-    "factors_after_linear", "constants_together", "layouts_cancel", "function_before_repetition", "squares_in_one_pass",
-    "sum_as_matmul", "tanh_of_softplus", "window_of_window", "separable_window", "transposed_convolution_as_convolution",
-    "depthwise_as_window", "phases_into_strided_convolution", "upsampling_into_convolution", "large_kernel_as_small_ones",
-    "strided_convolution_by_phases", "convolution_as_matmul", "winograd", "strassen"]
-
 
 def compiled(arguments, network, name, options):
     path = os.path.join(arguments.folder, name + ".so")
@@ -61,18 +51,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="+", metavar="NETWORK")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--without-attention", action="store_true")
     parser.add_argument("--ort", action="store_true")
     parser.add_argument("--korch", default=os.path.join(ROOT, "build/release/tools/korch"))
     parser.add_argument("--folder", default=os.path.join(ROOT, "build/structures"))
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
-    rules = [text for rule in RULES for text in ("--rule", rule)] if arguments.without_attention else []
     ratios = []
     for network in arguments.networks:
         name = os.path.basename(network).removesuffix(".onnx")
-        without, seconds_without, _ = compiled(arguments, network, name + ".without", ["--no-structures", *rules])
-        found, seconds, kernels = compiled(arguments, network, name + ".with", rules)
+        without, seconds_without, _ = compiled(arguments, network, name + ".without", ["--no-structures"])
+        found, seconds, kernels = compiled(arguments, network, name + ".with", [])
         ort = [ort_us(network, arguments.threads)] if arguments.ort else []
         bench = subprocess.run([arguments.korch, "bench", without, found, "--json"], capture_output=True, text=True, check=True)
         if arguments.ort:

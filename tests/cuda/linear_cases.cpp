@@ -154,22 +154,6 @@ const std::vector<LinearCase>& linear_cases() {
   %y = WinogradInput(%x) {tile=4, taps=3, pads_before=[1,1], pads_after=[1,1]}
   output %y "y"
 })"},
-      {"attention", {"attention"}, R"(graph {
-  input %q : f32[2x29x13] "q"
-  input %k : f32[2x13x37] "k"
-  input %v : f32[2x37x19] "v"
-  input %m : f32[1x37] "m"
-  %t = Transpose(%k) {perm=[0,2,1]}
-  %y = Attention(%q, %t, %v, %m)
-  output %y "y"
-})"},
-      {"attention_of_many_keys", {"attention"}, R"(graph {
-  input %q : f32[3x8] "q"
-  input %k : f32[1200x8] "k"
-  input %v : f32[1200x8] "v"
-  %y = Attention(%q, %k, %v)
-  output %y "y"
-})"},
       {"lstm", {"recurrence"}, R"(graph {
   input %g : f32[3x2x80] "g"
   input %w : f32[4x20x20] "w"

@@ -199,17 +199,19 @@ void attention(GraphMaker& m, int64_t least_scores) {
 
 }  // namespace
 
-// More keys than a kernel takes at once.
+// Keys in several blocks.
 void long_attention(GraphMaker& m) {
   const int64_t t = m.random.between(20, 50), s = m.random.between(1500, 4500), d = m.random.between(1, 6),
                 e = m.random.between(1, 6);
   m.enlarge(t * s);
   const ValueId q = m.input({DType::f32, {t, d}}), k = m.input({DType::f32, {s, d}}),
                 v = m.input({DType::f32, {s, e}});
-  std::vector<ValueId> inputs = {q, k, v};
-  if (m.random.one_in(2))
-    inputs.push_back(m.input({DType::f32, m.random.one_in(2) ? Shape{1, s} : Shape{t, s}}));
-  m.must(Op::Attention, NoAttrs{}, inputs);
+  ValueId scores = m.must(Op::MatMul, MatMulAttrs{false, true}, {q, k});
+  if (m.random.one_in(2)) {
+    const ValueId mask = m.input({DType::f32, m.random.one_in(2) ? Shape{1, s} : Shape{t, s}});
+    scores = m.must(Op::Add, kNone, {scores, mask});
+  }
+  m.must(Op::MatMul, MatMulAttrs{}, {m.must(Op::Softmax, AxisAttrs{1}, {scores}), v});
 }
 
 void small_attention(GraphMaker& m) {

@@ -308,28 +308,6 @@ Grown conv(GraphMaker& m, Op op) {
   return m.add(op, attrs, inputs);
 }
 
-Grown attention(GraphMaker& m) {
-  const ValueId q = m.pick_float(2, 4);
-  const DType dtype = m.type(q).dtype;
-  if (dtype == DType::f64) return std::nullopt;  // no rule makes it, so it has no kernel
-  Shape shape = m.shape_of(q);
-  const int64_t rows = shape[shape.size() - 2], keys = m.extent(70), features = m.extent(40);
-  if (element_count(shape) * keys * features == 0) return std::nullopt;  // nor of empty tensors
-  shape[shape.size() - 2] = keys;
-  const ValueId k = m.operand({dtype, shape});
-  shape.back() = features;
-  std::vector<ValueId> inputs = {q, k, m.operand({dtype, shape})};
-  if (m.random.one_in(2)) {
-    Shape mask(shape.begin(), shape.end() - 2);
-    for (int64_t& extent : mask)
-      if (m.random.one_in(2)) extent = 1;
-    mask.push_back(m.random.one_in(3) ? 1 : rows);
-    mask.push_back(keys);
-    inputs.push_back(m.operand({dtype, mask}));
-  }
-  return m.add(Op::Attention, NoAttrs{}, inputs);
-}
-
 // Indices into an axis, positive and negative: constants, or (0 and 1) inputs.
 ValueId indices_into(GraphMaker& m, const Shape& shape, int64_t extent, bool distinct_along_axis,
                      int64_t axis) {
@@ -538,7 +516,6 @@ std::optional<ValueId> grow(GraphMaker& maker, Op op) {
     case Category::linear:
       if (op == Op::NarrowMatMul) return narrow_product(maker);
       return op == Op::MatMul            ? matmul(maker)
-             : op == Op::Attention       ? attention(maker)
              : op == Op::WinogradProduct ? winograd(maker, op)
                                          : conv(maker, op);
     case Category::opaque:

@@ -212,22 +212,6 @@ TEST(Winograd, TransformsAndProduct) {
   expect_result(Op::WinogradOutput, output, {ones}, {1, 1, 2, 1}, {9, 3});
 }
 
-TEST(Attention, SoftmaxBetweenTwoProducts) {
-  const double log3 = std::log(3.0), inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
-  const HostTensor q = f32({2, 1}, {1, 0}), k = f32({2, 1}, {0, log3}), v = f32({2, 2}, {4, 0, 8, 4});
-  expect_result(Op::Attention, NoAttrs{}, {q, k, v}, {2, 2}, {7, 3, 6, 2});
-  // The first row sees one key, the second none.
-  const HostTensor mask = f32({2, 2}, {-inf, 0, -inf, -inf});
-  expect_result(Op::Attention, NoAttrs{}, {q, k, v, mask}, {2, 2}, {8, 4, nan, nan});
-  expect_result(Op::Attention, NoAttrs{}, {q, k, v, f32({2}, {log3, 0})}, {2, 2}, {6, 2, 5, 1});
-}
-
-TEST(Attention, BatchesBroadcast) {
-  const HostTensor q = f32({2, 1, 1, 1}, {0, 1}), k = f32({2, 1}, {0, std::log(3.0)});
-  const HostTensor v = f32({3, 2, 1}, {0, 4, 4, 8, 8, 0});
-  expect_result(Op::Attention, NoAttrs{}, {q, k, v}, {2, 3, 1, 1}, {2, 6, 4, 3, 7, 2});
-}
-
 TEST(Window, TwoAxesAndPlanes) {
   const PoolAttrs attrs{{2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}, false};
   expect_result(Op::WindowSum, attrs, {counting({1, 2, 2, 4})}, {1, 2, 1, 2}, {10, 18, 42, 50});

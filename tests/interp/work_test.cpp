@@ -17,10 +17,6 @@ TEST(EvaluationWork, CountsWhatEachResultReads) {
   EXPECT_EQ(evaluation_work(Op::WinogradProduct, WinogradAttrs{}, {f32({16, 9, 7}), f32({5, 7, 3, 3})},
                             {f32({16, 9, 5})}),
             16 * 9 * 7 + 5 * 7 * 9 + 16 * 9 * 5 * 7);
-  // Of each result of attention: all keys, for its scores and for their mean.
-  EXPECT_EQ(evaluation_work(Op::Attention, NoAttrs{}, {f32({2, 6, 4}), f32({2, 9, 4}), f32({2, 9, 4})},
-                            {f32({2, 6, 4})}),
-            48 + 72 + 72 + 48 * 2 * 9);
 }
 
 }  // namespace

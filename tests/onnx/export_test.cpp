@@ -225,19 +225,6 @@ TEST(Export, RefusesWhatIsNoPrimitive) {
   }
 }
 
-TEST(Export, RefusesAttention) {
-  Graph graph;
-  const ValueId x = graph.add_input({kF32, {2, 3}}, "x");
-  graph.set_outputs({graph.add(Op::Attention, NoAttrs{}, {x, x, x})}, {"y"});
-  try {
-    export_onnx_bytes(graph);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    EXPECT_NE(std::string(error.what()).find("Attention"), std::string::npos);
-  }
-}
-
 TEST(Export, WritesTheFile) {
   Graph graph;
   const ValueId x = graph.add_input({kF32, {2}}, "x");

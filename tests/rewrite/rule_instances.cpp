@@ -29,22 +29,6 @@ Graph softmax_times(Instance& g, int64_t keys, int64_t width) {
   return g.finish({g.matmul(p, values)});
 }
 
-// As the networks have it: K by columns or by rows, a factor or none, a mask or none.
-Graph attention(Instance& g) {
-  const int64_t heads = 2, m = 256 + 16 * g.pick(0, 3), n = 512, d = g.pick(1, 3), e = g.pick(1, 3);
-  const bool kt = g.coin(), vt = g.coin();
-  ValueId q = g.input({heads, m, d}), k = g.input(kt ? Shape{1, d, n} : Shape{1, n, d});
-  const ValueId v = g.input(vt ? Shape{heads, e, n} : Shape{heads, n, e});
-  ValueId scores = g.matmul(q, k, false, !kt);
-  if (g.coin()) scores = g.op(g.coin() ? Op::Mul : Op::Div, {scores, g.number(1.5f)});
-  if (g.coin()) scores = g.op(Op::Add, {g.input(g.coin() ? Shape{m, n} : Shape{1, n}), scores});
-  const ReduceAttrs along{{2}, true};
-  const ValueId e_s = g.op(Op::Exp, {g.op(Op::Sub, {scores, g.op(Op::ReduceMax, {scores}, along)})});
-  const ValueId sum = g.op(Op::ReduceSum, {e_s}, along);
-  const ValueId p = g.op(Op::Mul, {e_s, g.op(Op::Reciprocal, {sum})});
-  return g.finish({g.matmul(p, v, false, vt)});
-}
-
 ValueId whole_numbers(Instance& g, DType type, const Shape& shape) {
   HostTensor numbers(TensorType{DType::f64, shape});
   for (int64_t i = 0; i < numbers.elements(); ++i)
@@ -301,7 +285,6 @@ const std::map<std::string, MakeInstance>& instances() {
          const ValueId x = g.input({2, 3, k}), b = g.input(turned ? Shape{2, n, k} : Shape{2, k, n});
          return g.finish({g.matmul(x, b, false, turned), g.op(Op::ReduceSum, {x}, ReduceAttrs{{2}, true})});
        }},
-      {"online_attention", attention},
       {"tanh_of_softplus",
        [](Instance& g) {
          const ValueId x = g.input({g.pick(2, 50)});

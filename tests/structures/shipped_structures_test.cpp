@@ -28,7 +28,7 @@ TEST(ShippedStructures, AreTakenWithoutASearch) {
   const Searched& found = book.find(known.group, {});
   EXPECT_FALSE(found.was_searched);
   ASSERT_EQ(found.accepted.size(), known.structures.size());
-  EXPECT_EQ(found.accepted[0].origin, "found by search before");
+  EXPECT_EQ(found.accepted[0].origin, "found by search, ships with korch");
 }
 
 TEST(StructureBook, AFilesBlockGraphsComeFirstAndAreChecked) {

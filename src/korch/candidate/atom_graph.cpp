@@ -215,20 +215,6 @@ void AtomGraph::find_prologues() {
       atom.prologues.push_back({std::min(data, product), std::max(data, product)});
       atom.needs_prologues = true;
     }
-    if (!fusing.copies_operands) continue;
-    for (ValueId operand : atom.reads) {
-      AtomSet chain;
-      for (AtomId at = maker(operand); at >= 0;) {
-        const Atom& link = atoms_[at];
-        const bool is_layout = std::all_of(link.nodes.begin(), link.nodes.end(), [&](NodeId node) {
-          return info(graph_.node(node).op).category == Category::layout;
-        });
-        if (!is_layout || link.reads.size() != 1) break;
-        add_sorted(chain, at);
-        at = only_reader(link.reads[0]) != kNoId ? maker(link.reads[0]) : -1;
-      }
-      if (chain.size() > 1) atom.prologues.push_back(chain);
-    }
   }
 }
 

@@ -44,8 +44,8 @@ Candidate make_candidate(const Graph& graph, const std::vector<NodeId>& nodes,
 struct LinearContext {
   // Whether the primitive can be computed from each element of a result of so many, as that is finished.
   bool (*may_follow)(const Graph& graph, const Node& node, int64_t elements);
-  // Whether the primitive, before or beside `linear`, can be computed where that reads it.
-  bool (*may_precede)(const Node& node, const Node& linear);
+  // Whether the primitive, before or beside the linear one, can be computed where that reads it.
+  bool (*may_precede)(const Node& node);
   int most_before;  // such primitives, per operand of the linear one
 };
 

@@ -109,11 +109,7 @@ std::optional<Rule> broken_around_linear(const AtomGraph& graph, const AtomSet& 
     if (!follow) return Rule::linear_epilogue;
   }
   for (AtomId id : before) {
-    const bool precede = all_nodes(graph, id, [&](const Node& node) {
-      return std::all_of(linear.begin(), linear.end(),
-                         [&](const Node* to) { return context.may_precede(node, *to); });
-    });
-    if (!precede) return Rule::linear_prologue;
+    if (!all_nodes(graph, id, context.may_precede)) return Rule::linear_prologue;
   }
   if (primitives(graph, before) > operands * context.most_before) return Rule::linear_prologue;
   return std::nullopt;

@@ -27,8 +27,6 @@ const std::vector<FamilyWords>& family_words() {
       {"winograd_part", "one of the three parts of a convolution by Winograd's algorithm", kWinogradNumbers},
       {"depthwise", "a convolution of each channel with weights of its own, with vectors along channels", ""},
       {"matmul", "products of matrices; tiles of results stay in registers", kTileNumbers},
-      {"attention", "both products of an attention and the softmax between, by blocks of keys and queries",
-       "keys and queries of a block; rows and vectors of a tile of scores; the same of results"},
       {"blocks", "several products and reductions, block by block, by a structure that a search found",
        "number of the structure; rows of a slice; values of the loop's axis in a block"},
       {"staged", "a product or convolution on a GPU, in tiles of thread blocks that share what they read",

@@ -59,7 +59,6 @@ const std::vector<Family>& families() {
       {{"winograd_part"}, list_winograd_part, build_winograd_part},
       {{"depthwise"}, list_depthwise, build_depthwise},
       {{"matmul"}, list_matmul, build_matmul, Family::Kind::generated, reschedule_matmul},
-      {{"attention"}, list_attention, build_attention, Family::Kind::generated, reschedule_attention},
       {{"blocks"}, list_blocks, build_blocks, Family::Kind::generated, reschedule_blocks},
       {{"staged"}, list_staged, build_staged, Family::Kind::gpu_alone},
       {{"linear_generic"}, list_linear_generic, build_linear_generic, Family::Kind::last_resort},

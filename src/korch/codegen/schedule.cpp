@@ -13,10 +13,6 @@ struct Text {
   std::string operator()(const WinogradSchedule& s) const {
     return fmt::format("{}{}", s.outputs, s.product ? "," + tile(*s.product) : "");
   }
-  std::string operator()(const AttentionSchedule& s) const {
-    return fmt::format("{},{},{},{},{},{}", s.keys, s.queries, s.score.rows, s.score.vectors, s.value.rows,
-                       s.value.vectors);
-  }
   std::string operator()(const RecurrenceSchedule& s) const {
     return fmt::format("{},{},{}", static_cast<int>(s.shared), s.steps, tile(s.tile));
   }
@@ -41,7 +37,6 @@ struct Kind {
   int64_t operator()(std::monostate) const { return 0; }
   int64_t operator()(const RowSchedule& s) const { return s.tile.vectors; }
   int64_t operator()(const WinogradSchedule& s) const { return s.outputs; }
-  int64_t operator()(const AttentionSchedule& s) const { return s.keys; }
   int64_t operator()(const RecurrenceSchedule& s) const { return s.shared ? 1 : 0; }
   int64_t operator()(const BlockSchedule& s) const {
     constexpr int64_t kPart = int64_t{1} << 20, kDirect = int64_t{1} << 50;

@@ -31,13 +31,6 @@ struct WinogradSchedule {
   bool operator==(const WinogradSchedule&) const = default;
 };
 
-struct AttentionSchedule {
-  int64_t keys = 1;        // of a block; whole column blocks but in the last one
-  int64_t queries = 1;     // of a block
-  TileShape score, value;  // of the two products
-  bool operator==(const AttentionSchedule&) const = default;
-};
-
 struct RecurrenceSchedule {
   bool shared = false;  // each step among the workers; else one does all steps
   int64_t steps = 1;    // of a round, behind which a barrier or, as tasks, who reads the round's results
@@ -67,8 +60,8 @@ struct BlockSchedule {
 };
 
 // Nothing: the family has no choice.
-using Schedule = std::variant<std::monostate, RowSchedule, WinogradSchedule, AttentionSchedule,
-                              StagedSchedule, RecurrenceSchedule, BlockSchedule>;
+using Schedule = std::variant<std::monostate, RowSchedule, WinogradSchedule, StagedSchedule,
+                              RecurrenceSchedule, BlockSchedule>;
 
 // Its numbers, separated by commas: vectors of the register tile, its rows, and into how many blocks all rows
 // are cut where that is stated.

@@ -277,18 +277,11 @@ Product product_of(const Graph& graph, const Candidate& candidate) {
     product.terms = static_cast<double>(w.matmul->k);
     product.batches = static_cast<double>(w.matmul->batches);
     product.stride = (w.matmul->transpose_a ? 1 : 0) + (w.matmul->transpose_b ? 2 : 0);
-  } else if (w.attention) {
-    product.rows = static_cast<double>(w.attention->queries);
-    product.columns = static_cast<double>(w.attention->keys);
-    product.terms = static_cast<double>(w.attention->depth);
-    product.width = static_cast<double>(w.attention->width);
-    product.batches = static_cast<double>(w.attention->batches);
   }
   return product;
 }
 
-// Kernels of block graphs are told by their first product and the width of the last one, as those of
-// attention are, whose code they share.
+// Kernels of block graphs are told by their first product and the width of the last one.
 Product product_of(const std::vector<blocks::BlockProduct>& products) {
   Product product;
   if (products.empty()) return product;
@@ -316,10 +309,6 @@ ScheduleNumbers numbers_of(const Schedule& schedule) {
   } else if (const auto* winograd = std::get_if<WinogradSchedule>(&schedule)) {
     numbers.algorithm = static_cast<double>(winograd->outputs);
     if (winograd->product) take(*winograd->product);
-  } else if (const auto* attention = std::get_if<AttentionSchedule>(&schedule)) {
-    take(attention->score);
-    numbers.blocks = static_cast<double>(attention->queries);
-    numbers.algorithm = static_cast<double>(attention->keys);
   } else if (const auto* recurrence = std::get_if<RecurrenceSchedule>(&schedule)) {
     take(recurrence->tile);
     numbers.blocks = static_cast<double>(recurrence->steps);

@@ -109,8 +109,6 @@ Results evaluate_loop_end(const Evaluation&);
 Results evaluate_matmul(const Evaluation&);
 Results evaluate_narrow_matmul(const Evaluation&);
 Results evaluate_gemm(const Evaluation&);
-// evaluate_attention.cpp
-Results evaluate_attention(const Evaluation&);
 // evaluate_winograd.cpp
 Results evaluate_winograd_input(const Evaluation&);
 Results evaluate_winograd_product(const Evaluation&);

@@ -33,7 +33,6 @@ constexpr Row kRows[] = {
     {Op::NarrowMatMul, evaluate_narrow_matmul},
     {Op::Conv, evaluate_conv},
     {Op::ConvTranspose, evaluate_conv_transpose},
-    {Op::Attention, evaluate_attention},
     {Op::WinogradInput, evaluate_winograd_input},
     {Op::WinogradProduct, evaluate_winograd_product},
     {Op::WinogradOutput, evaluate_winograd_output},

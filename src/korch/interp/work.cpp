@@ -28,7 +28,6 @@ double reads_per_result(Op op, const Attrs& attrs, const std::vector<TensorType>
     return static_cast<double>(x[gemm->transpose_a ? 0 : 1]);
   if (const auto* lrn = std::get_if<LrnAttrs>(&attrs)) return static_cast<double>(std::min(lrn->size, x[1]));
   if (op == Op::WinogradProduct) return static_cast<double>(x.back());
-  if (op == Op::Attention) return 2 * static_cast<double>(inputs[1].shape[inputs[1].shape.size() - 2]);
   if (op == Op::Recurrence) return elements(inputs[1]) / static_cast<double>(inputs[1].shape[1]);
   if (op == Op::TopK) return 32;                                      // comparisons per element of a sort
   if (op == Op::NonMaxSuppression) return static_cast<double>(x[1]);  // boxes that each may overlap

@@ -88,25 +88,6 @@ Shape conv_shape(const InferArgs& args, bool transposed) {
   return out;
 }
 
-Shape attention_shape(const InferArgs& args) {
-  for (size_t i = 0; i < 3; ++i)
-    infer_require(args, args.rank(i) >= 2, "queries, keys and values must have rank 2 or more");
-  const Shape &q = args.shape(0), &k = args.shape(1), &v = args.shape(2);
-  infer_require(args, q.back() == k.back(), "queries and keys differ in their last extent");
-  infer_require(args, k[k.size() - 2] == v[v.size() - 2], "there must be one value per key");
-  const auto batch = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
-  const Shape matrix = {q[q.size() - 2], k[k.size() - 2]};
-  Shape scores = broadcast_shapes(args, batch(q), batch(k));
-  scores.insert(scores.end(), matrix.begin(), matrix.end());
-  if (args.inputs.size() > 3) scores = broadcast_shapes(args, scores, args.shape(3));
-  infer_require(args, std::equal(matrix.begin(), matrix.end(), scores.end() - 2),
-                "the mask has more rows or columns than the scores");
-  Shape out = broadcast_shapes(args, batch(scores), batch(v));
-  out.push_back(matrix[0]);
-  out.push_back(v.back());
-  return out;
-}
-
 Shape winograd_product_shape(const InferArgs& args) {
   const auto& attrs = args.get<WinogradAttrs>();
   require_winograd(args, attrs);
@@ -126,10 +107,6 @@ std::vector<TensorType> infer_linear(const InferArgs& args) {
   if (args.op == Op::NarrowMatMul) return {narrow_product_type(args)};
   const bool sums = args.op == Op::MatMul || args.op == Op::Conv;
   if (!sums || !are_bytes(args)) require_same_dtype(args);
-  if (args.op == Op::Attention) {
-    infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
-    return {{args.inputs[0].dtype, attention_shape(args)}};
-  }
   if (args.op == Op::WinogradProduct) return {{args.inputs[0].dtype, winograd_product_shape(args)}};
   if (args.op == Op::MatMul)
     return {{product_type(args, args.get<MatMulAttrs>().wide_result), matmul_shape(args)}};

@@ -139,7 +139,6 @@ class Backwards {
 
   // What an input is needed for, to make that part of the one output.
   NeededPart of_input(const Node& node, const IndexMaps& maps, size_t i, const NeededPart& out) const {
-    if (node.op == Op::Attention) return attention(node, i, out);
     if (node.op == Op::ScatterElements) return scattered(node, i, out);
     if (node.op == Op::Append) return appended(node, i, out);
     if (std::holds_alternative<WinogradAttrs>(node.attrs)) return winograd(node, i, out);
@@ -270,12 +269,6 @@ class Backwards {
       const size_t place = axis + to.size() - from.size();
       if (from[axis] == to[place]) part[axis] = out[place];
     }
-    return part;
-  }
-
-  NeededPart attention(const Node& node, size_t i, const NeededPart& out) const {
-    NeededPart part = matrices(node.inputs[i], node, out);
-    if (i == 0) part[part.size() - 2] = out[out.size() - 2];
     return part;
   }
 

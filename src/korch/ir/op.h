@@ -200,9 +200,6 @@ struct Fusing {
   // A window of one channel, with weights: each result reads its operand once per tap, and is cheap enough to
   // be computed where a linear primitive reads it. Alone it is a convolution, which has kernels of its own.
   bool weighs_window = false;
-  // A linear primitive whose kernels copy an operand into an order of their own before they compute: from
-  // any order that layout primitives give it, without arithmetic on the way.
-  bool copies_operands = false;
 };
 
 // clang-format off: it would fill lines with rows.
@@ -302,7 +299,6 @@ struct Fusing {
   /* [elements, tiles, C], w[M,C,k,k] */                                                                  \
   X(WinogradProduct, linear, 2, 2, 1, WinogradAttrs, .part = LinearPart::product)                         \
   X(ConvTranspose, linear, 2, 3, 1, ConvAttrs)                                                            \
-  X(Attention, linear, 3, 4, 1, NoAttrs, .copies_operands = true) /* ir/attention.h */                    \
   /* opaque */                                                                                            \
   X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                   \
   X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                     \

@@ -149,7 +149,7 @@ class Exporter {
         {Op::TopK, &Exporter::add_top_k},
         {Op::Append, &Exporter::add_append},
     };
-    if (node.op == Op::Attention || std::holds_alternative<WinogradAttrs>(node.attrs))
+    if (std::holds_alternative<WinogradAttrs>(node.attrs))
       throw Error(
           ErrorKind::unsupported,
           fmt::format("ONNX has no operator for {}, which computes %{}; it is an alternative to other "

@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "korch/interp/interpreter.h"
-#include "korch/ir/attention.h"
+#include "korch/ir/field.h"
 #include "korch/ir/index_map.h"
 #include "korch/ir/winograd.h"
-#include "korch/ir/field.h"
 
 namespace korch::field {
 namespace {
@@ -103,16 +102,6 @@ class Measure {
     if (node.op == Op::WinogradProduct) {
       const Shape& w = graph_.value(node.inputs[1]).type.shape;
       return repeated_sum(times(input(0), input(1)), static_cast<double>(w[1] * w[2] * w[3]));
-    }
-    if (node.op == Op::Attention) {
-      std::vector<Quotient> operands;
-      for (size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(input(i));
-      const Graph definition = attention_definition(input_types(graph_, node));
-      const Measure inside(definition, operands);
-      orders = true;
-      applications += inside.applications;
-      argument_degree = std::max(argument_degree, inside.argument_degree);
-      return inside[definition.outputs()[0]];
     }
     if (node.op == Op::ReduceMax || node.op == Op::ReduceMin || node.op == Op::WindowMax ||
         node.op == Op::ArgMax || node.op == Op::ArgMin) {

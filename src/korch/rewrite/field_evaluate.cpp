@@ -11,7 +11,6 @@
 #include "korch/interp/strided.h"
 #include "korch/interp/window.h"
 #include "korch/interp/winograd.h"
-#include "korch/ir/attention.h"
 
 namespace korch::field {
 namespace {
@@ -420,8 +419,6 @@ class Run {
     if ((node.op == Op::Conv || node.op == Op::ConvTranspose) && inputs.size() == 2)
       return {convolution<Field>(inputs[0], inputs[1], std::get<ConvAttrs>(node.attrs), shape,
                                  node.op == Op::ConvTranspose)};
-    if (node.op == Op::Attention)
-      return Run(attention_definition(input_types(graph_, node)), field_).outputs(inputs);
     if (node.op == Op::WindowSum) return {window<Field>(inputs[0], shape, geometry(node), nullptr)};
     if (node.op == Op::WindowDot) return {window_dot<Field>(inputs[0], inputs[1], shape, geometry(node))};
     if (node.op == Op::WindowMax) return {window<Field>(inputs[0], shape, geometry(node), &field_)};

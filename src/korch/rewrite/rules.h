@@ -27,8 +27,6 @@ void function_before_repetition(Rewriter& r, NodeId id);
 // normalization.cpp
 void squares_in_one_pass(Rewriter& r, NodeId id);
 void sum_as_matmul(Rewriter& r, NodeId id);
-// attention.cpp
-void online_attention(Rewriter& r, NodeId id);
 // activation.cpp
 void tanh_of_softplus(Rewriter& r, NodeId id);
 // window.cpp

@@ -23,7 +23,7 @@ constexpr double kMostError = 4;      // times the plainest kernel's
 constexpr double kRounding = 3e-7;    // of the results' size: what no kernel is blamed for
 constexpr int kTestsOfVectors = 8;    // over a field: whose sums are too long for a bound
 constexpr int kTestsOfSchedules = 8;  // of another schedule
-constexpr int kTestsAgain = 4;
+constexpr int kTestsAgain = 16;
 constexpr int64_t kParts = 2;
 constexpr int64_t kGrid = 2, kRows = 5;  // extents of axes of the grid, and rows of a slice at most
 

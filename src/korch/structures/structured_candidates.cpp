@@ -54,7 +54,7 @@ void StructureBook::add_file(const std::vector<block::KnownGroup>& groups, const
 }
 
 void StructureBook::add_shipped() {
-  add(shipped_structures(), {.graph = {}, .origin = "found by search before", .is_tested = true});
+  add(shipped_structures(), {.graph = {}, .origin = "found by search, ships with korch", .is_tested = true});
 }
 
 bool StructureBook::has(const block::Terms& group) const {

@@ -1,4 +1,4 @@
-// Sums, softmax and activations (rewrite/normalization.cpp, attention.cpp, activation.cpp).
+// Sums, softmax and activations (rewrite/normalization.cpp, activation.cpp).
 
 // RUN: alternatives --only squares_in_one_pass squares_in_one_pass
 // The first element stands for the mean.
@@ -60,76 +60,6 @@ graph {
   output %s "s"
 }
 applied sum_as_matmul: 2
-
-// RUN: alternatives --only online_attention online_attention
-// A factor, a mask, keys by rows.
-graph {
-  input %q : f32[2x256x8] "q"
-  input %k : f32[2x512x8] "k"
-  input %v : f32[2x512x4] "v"
-  input %mask : f32[256x512] "mask"
-  %c = Constant() {value=[0.5]} : f32[]
-  %qk = MatMul(%q, %k) {transpose_b=true}
-  %scaled = Mul(%qk, %c)
-  %scores = Add(%scaled, %mask)
-  %max = ReduceMax(%scores) {axes=[2]}
-  %d = Sub(%scores, %max)
-  %e = Exp(%d)
-  %sum = ReduceSum(%e) {axes=[2]}
-  %p = Div(%e, %sum)
-  %y = MatMul(%p, %v)
-  output %y "y"
-}
-// EXPECT:
-graph {
-  input %q : f32[2x256x8] "q"
-  input %k : f32[2x512x8] "k"
-  input %v : f32[2x512x4] "v"
-  input %mask : f32[256x512] "mask"
-  %c = Constant() {value=[0.5]} : f32[]
-  %qk = MatMul(%q, %k) {transpose_b=true} : f32[2x256x512]
-  %scaled = Mul(%qk, %c) : f32[2x256x512]
-  %scores = Add(%scaled, %mask) : f32[2x256x512]
-  %max = ReduceMax(%scores) {axes=[2]} : f32[2x256x1]
-  %d = Sub(%scores, %max) : f32[2x256x512]
-  %e = Exp(%d) : f32[2x256x512]
-  %sum = ReduceSum(%e) {axes=[2]} : f32[2x256x1]
-  %p = Div(%e, %sum) : f32[2x256x512]
-  %y = MatMul(%p, %v) : f32[2x256x4]
-  %y_0 = Mul(%q, %c) : f32[2x256x8]
-  %y |= Attention(%y_0, %k, %v, %mask)
-  output %y "y"
-}
-applied online_attention: 1
-
-// RUN: alternatives --only online_attention scores_fit_the_cache
-graph {
-  input %q : f32[2x16x8] "q"
-  input %k : f32[2x32x8] "k"
-  input %v : f32[2x32x4] "v"
-  %scores = MatMul(%q, %k) {transpose_b=true}
-  %max = ReduceMax(%scores) {axes=[2]}
-  %d = Sub(%scores, %max)
-  %e = Exp(%d)
-  %sum = ReduceSum(%e) {axes=[2]}
-  %p = Div(%e, %sum)
-  %y = MatMul(%p, %v)
-  output %y "y"
-}
-// EXPECT:
-graph {
-  input %q : f32[2x16x8] "q"
-  input %k : f32[2x32x8] "k"
-  input %v : f32[2x32x4] "v"
-  %scores = MatMul(%q, %k) {transpose_b=true} : f32[2x16x32]
-  %max = ReduceMax(%scores) {axes=[2]} : f32[2x16x1]
-  %d = Sub(%scores, %max) : f32[2x16x32]
-  %e = Exp(%d) : f32[2x16x32]
-  %sum = ReduceSum(%e) {axes=[2]} : f32[2x16x1]
-  %p = Div(%e, %sum) : f32[2x16x32]
-  %y = MatMul(%p, %v) : f32[2x16x4]
-  output %y "y"
-}
 
 // RUN: alternatives --only tanh_of_softplus tanh_of_softplus
 graph {

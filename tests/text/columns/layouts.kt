@@ -190,17 +190,6 @@ graph {
 // EXPECT:
 refused unsupported type: 1
 
-// RUN: columns attention
-graph {
-  input %q : f32[2x6x8] "q"
-  input %k : f32[2x10x8] "k"
-  input %v : f32[2x10x8] "v"
-  %y = Attention(%q, %k, %v)
-  output %y "y"
-}
-// EXPECT:
-Attention -> %y | attention(10,6,6,2,6,1) rm,rm,rm->rm | 3840 flops, 2048 bytes, bound 0.040 us
-
 // RUN: columns winograd_and_its_parts
 graph {
   input %x : f32[1x2x6x6] "x"

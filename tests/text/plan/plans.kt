@@ -626,43 +626,107 @@ graph {
   output %y "y"
 }
 // EXPECT:
-x86-64-v3, 2 threads: 174.783 us
-arena of 1048576 bytes
+x86-64-v3, 2 threads: 226.708 us
+arena of 2622464 bytes
 tensor 0: %q f32[2x64x16] rm, 8192 bytes: input 0
 tensor 1: %k f32[2x4096x16] rm, 524288 bytes: input 1
 tensor 2: %v f32[2x4096x16] rm, 524288 bytes: input 2
-tensor 3: %y f32[2x64x16] rm, 8192 bytes: output 0
-tensor 4: %y f32[2x64x16] rm, 8192 bytes: output 0, output of tensor 3
-kernel 0: 33554432 flops, 1064960 bytes, scratch 124288, temporary 524288, temporary 524288
-  phase of 512 slices, 64 at a time
+tensor 3: %s f32[2x64x4096] rm, 2097152 bytes: arena 0
+tensor 4: %p.1 f32[2x64x1] rm, 512 bytes: arena 2621440
+tensor 5: %p.5 f32[2x64x1] rm, 512 bytes: arena 2621952
+tensor 6: %y f32[2x64x16] rm, 8192 bytes: output 0
+tensor 7: %y f32[2x64x16] rm, 8192 bytes: output 0, output of tensor 6
+kernel 0: 16777216 flops, 2629632 bytes, scratch 1536, temporary 524288
+  phase of 342 slices, 25 at a time
+  phase of 16 slices, 1 at a time
+kernel 1: 9961984 flops, 2098176 bytes, scratch 128
+  phase of 8 slices, 1 at a time
+kernel 2: 16777216 flops, 2630656 bytes, scratch 598272, temporary 524288
   phase of 2 slices, 1 at a time
-  phase of 6 slices, 1 at a time
-step 0: kernel 0: Attention attention(1376,28,6,2,6,2) rm,rm,rm->rm, 174.783 us
-  tensors [0, 1, 2], constants [] -> [3]
-  temporary: arena 0
-  temporary: arena 524288
-  %y = Attention(%q, %k, %v) : f32[2x64x16]
+  phase of 4 slices, 1 at a time
+step 0: kernel 0: MatMul matmul(3,4) rm,rm->rm, 87.401 us
+  tensors [0, 1], constants [] -> [3]
+  temporary: arena 2097152
+  %s = MatMul(%q, %k) {transpose_b=true} : f32[2x64x4096]
+step 1: kernel 1: ReduceMax+Sub+Exp+ReduceSum+Reciprocal loop() rm->rm,rm, 51.905 us
+  tensors [3], constants [] -> [4, 5]
+  %p.1 = ReduceMax(%s) {axes=[2]} : f32[2x64x1]
+  %p.2 = Sub(%s, %p.1) : f32[2x64x4096]
+  %p.3 = Exp(%p.2) : f32[2x64x4096]
+  %p.4 = ReduceSum(%p.3) {axes=[2]} : f32[2x64x1]
+  %p.5 = Reciprocal(%p.4) : f32[2x64x1]
+step 2: kernel 2: Sub+Exp+Mul+MatMul matmul(2,6) rm,rm,rm,rm->rm, 87.401 us
+  tensors [3, 4, 5, 2], constants [] -> [6]
+  temporary: arena 2097152
+  %p.2 = Sub(%s, %p.1) : f32[2x64x4096]
+  %p.3 = Exp(%p.2) : f32[2x64x4096]
+  %p = Mul(%p.3, %p.5) : f32[2x64x4096]
+  %y = MatMul(%p, %v) : f32[2x64x16]
 tasks {
   event 0 of 0
-  event 1 of 5
-  event 2 of 5
-  event 3 of 6
-  task step 0 phase 1 slices 0..1 us 1.2278463869548326 waits 0 triggers 1
-  task step 0 phase 1 slices 1..2 us 1.2278463869548326 waits 0 triggers 2
-  task step 0 phase 0 slices 0..64 us 0.30696159673870815 waits 0 triggers 1
-  task step 0 phase 0 slices 64..128 us 0.30696159673870815 waits 0 triggers 1
-  task step 0 phase 0 slices 128..192 us 0.30696159673870815 waits 0 triggers 1
-  task step 0 phase 0 slices 192..256 us 0.30696159673870815 waits 0 triggers 1
-  task step 0 phase 0 slices 256..320 us 0.30696159673870815 waits 0 triggers 2
-  task step 0 phase 0 slices 320..384 us 0.30696159673870815 waits 0 triggers 2
-  task step 0 phase 0 slices 384..448 us 0.30696159673870815 waits 0 triggers 2
-  task step 0 phase 0 slices 448..512 us 0.30696159673870815 waits 0 triggers 2
-  task step 0 phase 2 slices 0..1 us 57.442324630918996 waits 1 triggers 3
-  task step 0 phase 2 slices 1..2 us 57.442324630918996 waits 1 triggers 3
-  task step 0 phase 2 slices 2..3 us 57.442324630918996 waits 1 triggers 3
-  task step 0 phase 2 slices 3..4 us 57.442324630918996 waits 2 triggers 3
-  task step 0 phase 2 slices 4..5 us 57.442324630918996 waits 2 triggers 3
-  task step 0 phase 2 slices 5..6 us 57.442324630918996 waits 2 triggers 3
+  event 1 of 4
+  event 2 of 4
+  event 3 of 5
+  event 4 of 4
+  event 5 of 2
+  event 6 of 2
+  event 7 of 2
+  event 8 of 2
+  event 9 of 2
+  event 10 of 2
+  event 11 of 2
+  event 12 of 2
+  event 13 of 8
+  event 14 of 8
+  event 15 of 4
+  event 16 of 3
+  event 17 of 4
+  event 18 of 3
+  event 19 of 4
+  task step 0 phase 0 slices 0..25 us 0.30627587302477266 waits 0 triggers 1
+  task step 0 phase 0 slices 25..50 us 0.30627587302477266 waits 0 triggers 1
+  task step 0 phase 0 slices 50..75 us 0.30627587302477266 waits 0 triggers 1
+  task step 0 phase 0 slices 75..100 us 0.30627587302477266 waits 0 triggers 1, 2
+  task step 0 phase 0 slices 100..125 us 0.30627587302477266 waits 0 triggers 2
+  task step 0 phase 0 slices 125..150 us 0.30627587302477266 waits 0 triggers 2
+  task step 0 phase 0 slices 150..175 us 0.30627587302477266 waits 0 triggers 2, 3
+  task step 0 phase 0 slices 175..200 us 0.30627587302477266 waits 0 triggers 3
+  task step 0 phase 0 slices 200..225 us 0.30627587302477266 waits 0 triggers 3
+  task step 0 phase 0 slices 225..250 us 0.30627587302477266 waits 0 triggers 3
+  task step 0 phase 0 slices 250..275 us 0.30627587302477266 waits 0 triggers 3, 4
+  task step 0 phase 0 slices 275..300 us 0.30627587302477266 waits 0 triggers 4
+  task step 0 phase 0 slices 300..325 us 0.30627587302477266 waits 0 triggers 4
+  task step 0 phase 0 slices 325..342 us 0.20826759365684538 waits 0 triggers 4
+  task step 0 phase 1 slices 0..1 us 10.663300795230485 waits 1 triggers 5, 13
+  task step 0 phase 1 slices 2..3 us 10.663300795230485 waits 1 triggers 6, 13
+  task step 0 phase 1 slices 4..5 us 10.663300795230485 waits 1 triggers 7, 13
+  task step 0 phase 1 slices 6..7 us 10.663300795230485 waits 1 triggers 8, 13
+  task step 0 phase 1 slices 1..2 us 10.663300795230485 waits 2 triggers 5, 13
+  task step 0 phase 1 slices 3..4 us 10.663300795230485 waits 2 triggers 6, 13
+  task step 0 phase 1 slices 5..6 us 10.663300795230485 waits 2 triggers 7, 13
+  task step 0 phase 1 slices 7..8 us 10.663300795230485 waits 2 triggers 8, 13
+  task step 0 phase 1 slices 8..9 us 10.663300795230485 waits 3 triggers 9, 14
+  task step 0 phase 1 slices 10..11 us 10.663300795230485 waits 3 triggers 10, 14
+  task step 0 phase 1 slices 12..13 us 10.663300795230485 waits 3 triggers 11, 14
+  task step 0 phase 1 slices 14..15 us 10.663300795230485 waits 3 triggers 12, 14
+  task step 0 phase 1 slices 9..10 us 10.663300795230485 waits 4 triggers 9, 14
+  task step 0 phase 1 slices 11..12 us 10.663300795230485 waits 4 triggers 10, 14
+  task step 0 phase 1 slices 13..14 us 10.663300795230485 waits 4 triggers 11, 14
+  task step 0 phase 1 slices 15..16 us 10.663300795230485 waits 4 triggers 12, 14
+  task step 1 phase 0 slices 0..1 us 12.976333333333335 waits 5 triggers 15
+  task step 1 phase 0 slices 1..2 us 12.976333333333335 waits 6 triggers 15
+  task step 1 phase 0 slices 2..3 us 12.976333333333335 waits 7 triggers 15, 16
+  task step 1 phase 0 slices 3..4 us 12.976333333333335 waits 8 triggers 16
+  task step 1 phase 0 slices 4..5 us 12.976333333333335 waits 9 triggers 17
+  task step 1 phase 0 slices 5..6 us 12.976333333333335 waits 10 triggers 17
+  task step 1 phase 0 slices 6..7 us 12.976333333333335 waits 11 triggers 17, 18
+  task step 1 phase 0 slices 7..8 us 12.976333333333335 waits 12 triggers 18
+  task step 2 phase 0 slices 0..1 us 1.2993461866047231 waits 13 triggers 15, 16
+  task step 2 phase 0 slices 1..2 us 1.2993461866047231 waits 14 triggers 17, 18
+  task step 2 phase 1 slices 0..1 us 43.0509935733643 waits 15 triggers 19
+  task step 2 phase 1 slices 1..2 us 43.0509935733643 waits 16 triggers 19
+  task step 2 phase 1 slices 2..3 us 43.0509935733643 waits 17 triggers 19
+  task step 2 phase 1 slices 3..4 us 43.0509935733643 waits 18 triggers 19
 }
 
 // RUN: plan loop

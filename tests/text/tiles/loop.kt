@@ -412,7 +412,6 @@ refused: no kernel family: not one of Winograd's primitives
 refused: no kernel family: two linear primitives
 refused: no kernel family: two linear primitives
 refused: no kernel family: two linear primitives
-refused: no kernel family: two linear primitives
 
 // RUN: tiles loop layer_normalization
 graph {

@@ -20,7 +20,6 @@ Result<LinearWorkload> generic_workload(const Graph& graph, const Candidate& can
   Result<LinearWorkload> workload = analyze(graph, candidate);
   if (!workload.ok()) return workload;
   const LinearWorkload& p = workload.value();
-  if (p.attention) return Refusal{RefusalReason::no_kernel_family, "two products"};
   if (multiplies_pairs_of_bfloat16(p))
     return Refusal{RefusalReason::unsupported_type, "product of bfloat16 in linear_generic"};
   const DType type = type_of(p, p.value).dtype;

@@ -18,8 +18,6 @@ namespace korch {
 KORCH_LINEAR_FAMILY(conv_direct, tile::ScheduledGraph, build)
 // MatMul, batched or not, either operand constant
 KORCH_LINEAR_FAMILY(matmul, tile::ScheduledGraph, build)
-// Attention: both products and the softmax between them, by blocks
-KORCH_LINEAR_FAMILY(attention, tile::ScheduledGraph, build)
 // Conv with one input channel per output channel
 KORCH_LINEAR_FAMILY(depthwise, tile::ScheduledGraph, build)
 // WinogradInput, WinogradProduct and WinogradOutput
@@ -42,7 +40,6 @@ KORCH_LINEAR_FAMILY(linear_generic, tile::ScheduledGraph, build)
 KORCH_RESCHEDULE(conv_direct)
 KORCH_RESCHEDULE(matmul)
 // Other blocks of queries and keys
-KORCH_RESCHEDULE(attention)
 // Other tiles of the product
 KORCH_RESCHEDULE(conv_winograd)
 

@@ -93,17 +93,6 @@ MatMulShape matmul_shape(const Node& node, const Shape& a, const Shape& y) {
   return s;
 }
 
-AttentionShape attention_shape(const Shape& q, const Shape& v, const Shape& y) {
-  AttentionShape s;
-  s.batch.assign(y.begin(), y.end() - 2);
-  s.batches = element_count(s.batch);
-  s.queries = y[y.size() - 2];
-  s.keys = v[v.size() - 2];
-  s.depth = q.back();
-  s.width = y.back();
-  return s;
-}
-
 // Whether one step keeps a one-to-one relation to the linear result.
 bool follows_elementwise(const Graph& graph, const Node& node, ValueId from) {
   return may_follow(graph, node, graph.value(from).type.elements()) &&
@@ -141,12 +130,10 @@ bool may_follow(const Graph& graph, const Node& node, int64_t elements) {
          graph.value(node.outputs[0]).type.elements() == elements;
 }
 
-bool may_precede(const Node& node, const Node& linear) {
+bool may_precede(const Node& node) {
   const OpInfo& op = info(node.op);
-  if (op.category == Category::layout) return true;
-  return !info(linear.op).fusing.copies_operands &&
-         (op.category == Category::elementwise || op.fusing.weighs_window ||
-          op.fusing.part == LinearPart::data);
+  return op.category == Category::layout || op.category == Category::elementwise || op.fusing.weighs_window ||
+         op.fusing.part == LinearPart::data;
 }
 
 const TensorType& type_of(const LinearWorkload& workload, ValueId value) {
@@ -241,13 +228,6 @@ std::string set_shape(const Parts& parts, LinearWorkload& workload) {
     const Shape& product = graph.value(node.outputs[0]).type.shape;
     workload.flops = workload.inner_flops =
         2.0 * element_count(product) * graph.value(node.inputs[0]).type.shape[2];
-  } else if (node.op == Op::Attention) {
-    workload.values = node.inputs[2];
-    if (node.inputs.size() > 3) workload.mask = node.inputs[3];
-    const AttentionShape s = attention_shape(x, graph.value(workload.values).type.shape, y);
-    if (s.keys == 0) return "empty tensor";
-    workload.flops = workload.inner_flops = 2.0 * s.batches * s.queries * s.keys * (s.depth + s.width);
-    workload.attention = s;
   } else {
     if (x.size() == 3 || x.size() == 4) workload.conv = conv_shape(node, x, w, y);
     const double taps = static_cast<double>(element_count(w)) / w[0];

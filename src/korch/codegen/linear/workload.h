@@ -36,12 +36,6 @@ struct NarrowWeights {
       8;  // of a number; 4 where blocks are whole steps of tile::kNibbles terms, or there is one block
 };
 
-// Every query's softmax over the keys, times the values of the keys.
-struct AttentionShape {
-  std::vector<int64_t> batch;  // broadcast extents of the batch axes
-  int64_t batches = 1, queries = 1, keys = 1, depth = 1, width = 1;
-};
-
 struct LinearWorkload {
   const Graph* graph = nullptr;
   const Candidate* candidate = nullptr;
@@ -49,8 +43,6 @@ struct LinearWorkload {
   ValueId value = kNoId;      // its result
   ValueId data = kNoId;       // first operand
   ValueId weight = kNoId;     // second operand
-  ValueId values = kNoId;     // third operand, of Attention
-  ValueId mask = kNoId;       // fourth operand, where there is one
   int64_t winograd_tile = 0;  // of a WinogradInput, -Product and -Output, whose convolution is `conv`; or 0
   NodeId window = kNoId;      // the depthwise window in the prologue, where there is one
   bool data_fused = false;    // computed by a prologue inside the candidate
@@ -58,7 +50,6 @@ struct LinearWorkload {
   bool weight_constant = false;
   std::optional<ConvShape> conv;  // Conv of one or two spatial axes
   std::optional<MatMulShape> matmul;
-  std::optional<AttentionShape> attention;
   std::optional<NarrowWeights> narrow;  // of a matmul
   double flops = 0;                     // of the linear primitive, directly computed, padding included
   double inner_flops = 0;               // without the products with padding
@@ -67,7 +58,7 @@ struct LinearWorkload {
 // What the families of this folder hold around a linear primitive (LinearContext). They refuse more, each
 // what only it does not do.
 bool may_follow(const Graph& graph, const Node& node, int64_t elements);
-bool may_precede(const Node& node, const Node& linear);
+bool may_precede(const Node& node);
 // More of them, per operand, would be computed again too often.
 constexpr int kMostBefore = 4;
 
