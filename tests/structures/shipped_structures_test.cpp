@@ -51,6 +51,14 @@ TEST(StructureBook, AFilesBlockGraphsComeFirstAndAreChecked) {
   EXPECT_EQ(found.accepted[0].graph, known.structures.back());
   EXPECT_EQ(found.accepted[0].checked.field.tests, 64);
 
+  // An axis more, which no term names: another group, so that a search is made.
+  block::KnownGroup wider = known;
+  wider.group.axes.push_back({"unused", 0});
+  for (block::BlockGraph& graph : wider.structures) graph.axes.push_back({"unused", 0});
+  StructureBook of_wider;
+  of_wider.add_file({wider}, "wider.kt");
+  EXPECT_TRUE(of_wider.find(known.group, {}).was_searched);
+
   // Nothing of the file is right: a search is made.
   StructureBook other;
   mine.structures = {wrong};

@@ -15,6 +15,11 @@ std::string kind_of(const std::string& why) {
   return why.substr(0, why.find(':'));
 }
 
+// What groups have in common that the same block graphs serve: also axes that no term names, as in a file.
+std::string key_of(const block::Terms& group) {
+  return fmt::format("{} axes\n{}", group.axes.size(), block::structure_text(group));
+}
+
 block::BlockGraph with_extents(block::BlockGraph graph, const block::Terms& group) {
   for (size_t i = 0; i < graph.axes.size(); ++i) graph.axes[i].extent = group.axes[i].extent;
   return graph;
@@ -40,7 +45,7 @@ void take_checked(const block::Terms& group, std::vector<Structure> offered, con
 
 void StructureBook::add(const std::vector<block::KnownGroup>& groups, const Structure& like) {
   for (const block::KnownGroup& known : groups) {
-    std::vector<Structure>& structures = known_[block::structure_text(known.group)];
+    std::vector<Structure>& structures = known_[key_of(known.group)];
     for (const block::BlockGraph& graph : known.structures) {
       if (std::ranges::any_of(structures, [&](const Structure& s) { return s.graph == graph; })) continue;
       structures.push_back(like);
@@ -58,16 +63,16 @@ void StructureBook::add_shipped() {
 }
 
 bool StructureBook::has(const block::Terms& group) const {
-  return by_text_.contains(block::structure_text(group));
+  return by_key_.contains(key_of(group));
 }
 
 const Searched& StructureBook::find(const block::Terms& group, const Options& options) {
-  std::string text = block::structure_text(group);
-  const auto [place, is_new] = by_text_.try_emplace(text, searched_.size());
+  const std::string key = key_of(group);
+  const auto [place, is_new] = by_key_.try_emplace(key, searched_.size());
   if (!is_new) return searched_[place->second];
   Searched& searched = searched_.emplace_back();
-  searched.group = std::move(text);
-  if (const auto known = known_.find(searched.group); known != known_.end())
+  searched.group = block::structure_text(group);
+  if (const auto known = known_.find(key); known != known_.end())
     take_checked(group, known->second, options, searched);
   if (!searched.accepted.empty()) return searched;
   searched.was_searched = true;

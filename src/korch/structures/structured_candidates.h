@@ -55,7 +55,7 @@ class StructureBook {
 
   std::map<std::string, std::vector<Structure>> known_;  // not checked yet
   std::vector<Searched> searched_;
-  std::map<std::string, size_t> by_text_;
+  std::map<std::string, size_t> by_key_;
 };
 
 // Of the file that is part of the program: what searches of networks found, in docs/results/structures.md.
