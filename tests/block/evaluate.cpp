@@ -88,6 +88,19 @@ Numbers Evaluator::fold(ScalarFn combine, AxisSet over, const Numbers& arg, int 
   return result;
 }
 
+Numbers Evaluator::at(const Window& window, const Numbers& arg) const {
+  Numbers result(points_, 0);
+  for (size_t point = 0; point < points_; ++point) {
+    int64_t place = window.offset;
+    for (const Window::Part& part : window.parts) place += part.times * coordinate(point, part.axis);
+    if (place < 0 || place >= axes_[static_cast<size_t>(window.of)].extent) continue;
+    const int64_t steps = place - coordinate(point, window.of);
+    result[point] = arg[static_cast<size_t>(static_cast<int64_t>(point) +
+                                            steps * strides_[static_cast<size_t>(window.of)])];
+  }
+  return result;
+}
+
 std::vector<Numbers> Evaluator::evaluate(const Terms& terms, const std::vector<Numbers>& leaves) const {
   std::vector<Numbers> values;
   for (const Term& term : terms.terms) {
@@ -105,6 +118,9 @@ std::vector<Numbers> Evaluator::evaluate(const Terms& terms, const std::vector<N
         break;
       case TermKind::fold:
         values.push_back(fold(term.combine, term.over, *args[0]));
+        break;
+      case TermKind::window:
+        values.push_back(at(term.window, *args[0]));
         break;
     }
   }
@@ -138,6 +154,8 @@ std::vector<Numbers> Evaluator::run(const BlockGraph& graph, const std::vector<N
         return Numbers(points_, step.number);
       case Step::Kind::call:
         return step.op == Op::Exp ? exp_of(graph, step, now) : call(step.op, step.scalars, args);
+      case Step::Kind::window:
+        return at(step.window, *args[0]);
       case Step::Kind::before:
         return before[static_cast<size_t>(step.args[0])];
       case Step::Kind::fold:

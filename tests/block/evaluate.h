@@ -19,6 +19,7 @@ class Evaluator {
   // The same for the same seed.
   Numbers random(AxisSet axes, DType type, uint64_t seed) const;
   Numbers call(Op op, const ScalarAttrs& scalars, const std::vector<const Numbers*>& args) const;
+  Numbers at(const Window& window, const Numbers& arg) const;
   // Over points whose coordinate along `axis` lies in [first, end); -1: all.
   Numbers fold(ScalarFn combine, AxisSet over, const Numbers& arg, int axis = -1, int64_t first = 0,
                int64_t end = 0) const;

@@ -122,6 +122,19 @@ Terms lora() {
   return g.terms;
 }
 
+// Of MobileNet: more channels, a convolution of each, fewer channels again.
+Terms inverted_residual() {
+  G g("b:2 o:24 h:56 w:56 y:112 x:112 k:16 c:96 i:3 j:3");
+  const int image = g.leaf("b k y x"), u = g.leaf("k c"), kernel = g.leaf("c i j"), v = g.leaf("c o");
+  for (int weights : {1, 2, 3}) g.terms.leaves[static_cast<size_t>(weights)].constant = true;
+  const int wide = g.call(Op::Relu, {g.dot("k", image, u)});
+  const int rows = g.terms.at({.of = 4, .parts = {{2, 2}, {8, 1}}, .offset = -1}, wide);
+  const int pixels = g.terms.at({.of = 5, .parts = {{3, 2}, {9, 1}}, .offset = -1}, rows);
+  const int each = g.call(Op::Relu, {g.dot("i j", pixels, kernel)});
+  g.terms.results = {g.dot("c", each, v)};
+  return g.terms;
+}
+
 Terms gated_mlp() {
   G g("m:16 f:4096 d:1024");
   const int x = g.leaf("m d"), gate = g.leaf("d f"), up = g.leaf("d f");
@@ -221,6 +234,7 @@ std::map<std::string, Terms> groups() {
   all["rms_norm_matmul"] = rms_norm_matmul();
   all["layer_norm_matmul"] = layer_norm_matmul();
   all["embedding_norm_matmul"] = embedding_norm_matmul();
+  all["inverted_residual"] = inverted_residual();
   all["lora"] = lora();
   all["gated_mlp"] = gated_mlp();
   all["rms_swiglu"] = rms_swiglu();

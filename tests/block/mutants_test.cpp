@@ -85,6 +85,12 @@ class Mutator {
       case Step::Kind::fold:
         step.combine = kFolds[pick(std::size(kFolds))];
         break;
+      case Step::Kind::window:
+        if (pick(2) == 0)
+          step.window.offset += pick(2) == 0 ? 1 : -1;
+        else
+          ++step.window.parts[static_cast<size_t>(pick(step.window.parts.size()))].times;
+        break;
       case Step::Kind::before:
         break;
     }

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Goldens, BlockStructures,
                                          Golden{"gated_mlp", {"d"}}, Golden{"rms_swiglu", {"d"}},
                                          Golden{"rms_mlp", {"f"}}, Golden{"attention_with_statistics", {"n"}},
                                          Golden{"absmax_matmul", {"d"}}, Golden{"ntrans", {}},
-                                         Golden{"log_sum_exp", {"n"}}),
+                                         Golden{"log_sum_exp", {"n"}}, Golden{"inverted_residual", {"c"}}),
                          [](const auto& info) { return info.param.group; });
 
 // FlashDecoding: the golden's loop in two phases.

@@ -252,8 +252,9 @@ TEST_P(LowerFound, ComputesWhatItMeans) {
 INSTANTIATE_TEST_SUITE_P(Structures, LowerFound,
                          ::testing::Values("attention", "attention_bias", "attention_scaled",
                                            "attention_soft_cap", "attention_two_terms", "attention_where",
-                                           "gated_mlp", "linear_attention", "log_sum_exp", "lora", "ntrans",
-                                           "qk_norm_gqa", "rms_norm_matmul", "rms_swiglu"),
+                                           "gated_mlp", "inverted_residual", "linear_attention",
+                                           "log_sum_exp", "lora", "ntrans", "qk_norm_gqa", "rms_norm_matmul",
+                                           "rms_swiglu"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -167,9 +167,9 @@ bool differs(const SmallKernel& kernel, const tile::TileGraph& mutant) {
 
 std::vector<SmallKernel> small_kernels() {
   std::vector<SmallKernel> kernels;
-  for (const char* name :
-       {"attention", "attention_where", "attention_soft_cap", "attention_two_terms", "linear_attention",
-        "log_sum_exp", "rms_norm_matmul", "gated_mlp", "lora", "rms_swiglu", "absmax_matmul", "ntrans"})
+  for (const char* name : {"attention", "attention_where", "attention_soft_cap", "attention_two_terms",
+                           "linear_attention", "log_sum_exp", "rms_norm_matmul", "gated_mlp", "lora",
+                           "rms_swiglu", "absmax_matmul", "ntrans", "inverted_residual"})
     for (const SmallSizes& sizes : kSmallSizes)
       if (auto kernel = small_kernel(name, sizes)) kernels.push_back(std::move(*kernel));
   return kernels;

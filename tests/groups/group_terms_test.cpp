@@ -135,6 +135,102 @@ TEST(GroupTerms, AResidualKeepsItsOwnAxes) {
   EXPECT_EQ(group.terms.axes.size(), 4u);
 }
 
+// An inverted residual: a convolution of each channel reads windows of what the first one makes.
+TEST(GroupTerms, Windows) {
+  const GroupTerms group = terms_in(R"(graph {
+  input %x : f32[2x3x7x9] "x"
+  input %u : f32[4x3x1x1] "u"
+  input %w : f32[4x1x3x3] "w"
+  input %v : f32[5x4x1x1] "v"
+  %e = Conv(%x, %u) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], group=1}
+  %r = Relu(%e)
+  %d = Conv(%r, %w) {strides=[2,2], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], group=4}
+  %s = Relu(%d)
+  %y = Conv(%s, %v) {strides=[1,1], dilations=[1,1], pads_before=[0,0], pads_after=[0,0], group=1}
+  output %y "y"
+})");
+  EXPECT_EQ(block::structure_text(group.terms), R"(leaf f32 [a,e,f,g]
+leaf f32 [e,h]
+leaf f32 [h,i,j]
+leaf f32 [b,h]
+%0 = leaf 0
+%1 = leaf 1
+%2 = Mul(%0, %1)
+%3 = sum e (%2)
+%4 = Relu(%3)
+%5 = at f = 2 c + 1 i + -1 (%4)
+%6 = at g = 2 d + 1 j + -1 (%5)
+%7 = leaf 2
+%8 = Mul(%6, %7)
+%9 = sum i,j (%8)
+%10 = Relu(%9)
+%11 = leaf 3
+%12 = Mul(%10, %11)
+%13 = sum h (%12)
+result %13
+)");
+}
+
+// Strides, dilations, padding of one side, kernels that an image is smaller than, rows of one pixel.
+TEST(GroupTerms, WindowsOfManyShapes) {
+  const struct {
+    const char *image, *kernel, *window;
+  } kCases[] = {
+      {"7x9", "3x3", "strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1]"},
+      {"7x9", "5x3", "strides=[2,1], dilations=[1,2], pads_before=[2,0], pads_after=[1,3]"},
+      {"6x6", "2x2", "strides=[2,2], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]"},
+      {"4x5", "1x3", "strides=[1,1], dilations=[1,1], pads_before=[0,1], pads_after=[0,1]"},
+      {"4x5", "1x1", "strides=[2,3], dilations=[1,1], pads_before=[0,0], pads_after=[0,0]"},
+      {"5x1", "3x1", "strides=[1,1], dilations=[1,1], pads_before=[1,0], pads_after=[1,0]"},
+      {"2x2", "5x5", "strides=[1,1], dilations=[1,1], pads_before=[2,2], pads_after=[2,2]"},
+      {"9x4", "3x2", "strides=[4,2], dilations=[2,1], pads_before=[0,0], pads_after=[0,0]"},
+  };
+  for (const auto& c : kCases) {
+    const std::string image = c.image, kernel = c.kernel, window = c.window;
+    SCOPED_TRACE(image + " " + kernel + " " + window);
+    // What is read from memory, and what a reduction made.
+    terms_in("graph {\n  input %x : f32[2x3x" + image + "] \"x\"\n  input %w : f32[3x1x" + kernel +
+             "] \"w\"\n  %a = Tanh(%x)\n  %d = Conv(%a, %w) {" + window +
+             ", group=3}\n  %y = Relu(%d)\n  output %y \"y\"\n}");
+    terms_in("graph {\n  input %z : f32[2x3x" + image + "x2] \"z\"\n  input %w : f32[3x1x" + kernel +
+             "] \"w\"\n  %x = ReduceMax(%z) {axes=[4], keepdims=false}\n  %d = Conv(%x, %w) {" + window +
+             ", group=3}\n  %y = Relu(%d)\n  output %y \"y\"\n}");
+  }
+}
+
+TEST(GroupTerms, RefusesWindowsOverChannels) {
+  EXPECT_NE(refusal_in(R"(graph {
+  input %x : f32[1x3x7x7] "x"
+  input %w : f32[4x3x3x3] "w"
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], group=1}
+  output %y "y"
+})")
+                .find("a window over several channels"),
+            std::string::npos);
+  EXPECT_NE(refusal_in(R"(graph {
+  input %x : f32[1x3x1x7] "x"
+  input %w : f32[3x1x3x3] "w"
+  %y = Conv(%x, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], group=3}
+  output %y "y"
+})")
+                .find("a window of one row or column"),
+            std::string::npos);
+  // The rows of the image are two axes.
+  EXPECT_NE(refusal_in(R"(graph {
+  input %x : f32[1x4x6x7] "x"
+  input %w : f32[4x1x3x3] "w"
+  %e = Exp(%x)
+  %m = ReduceSum(%e) {axes=[0], keepdims=true}
+  %y = Conv(%m, %w) {strides=[1,1], dilations=[1,1], pads_before=[1,1], pads_after=[1,1], group=4}
+  %z = Reshape(%m) {shape=[1,4,2,3,7]}
+  %l = ReduceMax(%z) {axes=[2]}
+  output %y "y"
+  output %l "l"
+})")
+                .find("a window over a part of an axis"),
+            std::string::npos);
+}
+
 TEST(GroupTerms, RefusesWhatMixesAxes) {
   EXPECT_NE(refusal_in(R"(graph {
   input %x : f32[4x5] "x"

@@ -92,8 +92,24 @@ class Evaluator {
       }
       case TermKind::fold:
         return folded(term);
+      case TermKind::window:
+        return through_window(term);
     }
     return {};
+  }
+
+  HostTensor through_window(const Term& term) const {
+    const block::Window& window = term.window;
+    HostTensor result({DType::f64, shape_of(term.axes)});
+    for (int64_t i = 0; i < result.elements(); ++i) {
+      Shape place = place_of(i, result.shape());
+      int64_t read = window.offset;
+      for (const block::Window::Part& part : window.parts)
+        read += part.times * place[static_cast<size_t>(part.axis)];
+      place[static_cast<size_t>(window.of)] = read;
+      result.mutable_data<double>()[i] = read >= 0 && read < extent(window.of) ? at(term.args[0], place) : 0;
+    }
+    return result;
   }
 
   HostTensor leaf_values(const Term& term) const {

@@ -134,8 +134,8 @@ TEST_P(CheckFound, IsAccepted) {
 INSTANTIATE_TEST_SUITE_P(Groups, CheckFound,
                          testing::Values("attention", "attention_bias", "attention_scaled",
                                          "attention_soft_cap", "attention_two_terms", "attention_where",
-                                         "gated_mlp", "linear_attention", "log_sum_exp", "lora", "ntrans",
-                                         "rms_norm_matmul", "rms_swiglu"),
+                                         "gated_mlp", "inverted_residual", "linear_attention", "log_sum_exp",
+                                         "lora", "ntrans", "rms_norm_matmul", "rms_swiglu"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -121,7 +121,7 @@ graph {
   output %c "c"
 }
 // EXPECT:
-refused (no kernel family): Conv that makes %c: no elementwise or layout primitive, sum or product
+refused (no kernel family): Conv that makes %c: a window over several channels
 
 // RUN: workloads soft_cap
 graph {

@@ -43,6 +43,8 @@ std::string text_of(const BlockGraph& graph, const Step& step) {
       if (step.rescale >= 0) text += fmt::format(" rescaled %{}", step.rescale);
       return text;
     }
+    case Step::Kind::window:
+      return fmt::format("at {} of {}", print(graph.axes, step.window), args[0]);
     case Step::Kind::before:
       return "before " + args[0];
   }
@@ -89,6 +91,24 @@ std::string fold_fault(const BlockGraph& graph, const Step& step) {
   return {};
 }
 
+std::string window_fault(const BlockGraph& graph, const Step& step) {
+  const Window& window = step.window;
+  const auto axes = static_cast<int>(graph.axes.size());
+  const auto is_axis = [&](int axis) { return axis >= 0 && axis < axes; };
+  if (!is_axis(window.of) || window.parts.empty()) return "a window of no axis, or at no value";
+  AxisSet seen = axis_set(window.of);
+  for (const Window::Part& part : window.parts) {
+    if (!is_axis(part.axis) || (seen & axis_set(part.axis)) != 0) return "a window that names an axis twice";
+    if (part.times < 1) return "a window that goes back";
+    seen |= axis_set(part.axis);
+  }
+  if ((graph.grid & axis_set(window.of)) != 0) return "a window of an axis of the grid";
+  for (int loop : graph.loops)
+    if ((seen & axis_set(loop)) != 0) return "a window of a loop's axis, or at its values";
+  if (at(graph, step.args[0]).type != DType::f32) return "a window of what is no float32";
+  return {};
+}
+
 std::string step_fault(const BlockGraph& graph, int number) {
   const Step& step = at(graph, number);
   if (const std::string fault = number_fault(graph, step); !fault.empty()) return fault;
@@ -102,6 +122,9 @@ std::string step_fault(const BlockGraph& graph, int number) {
     return "only folds go over axes";
   if (step.kind == Step::Kind::fold)
     if (const std::string fault = fold_fault(graph, step); !fault.empty()) return fault;
+  if (step.kind != Step::Kind::window && step.window != Window{}) return "a window of what is none";
+  if (step.kind == Step::Kind::window)
+    if (const std::string fault = window_fault(graph, step); !fault.empty()) return fault;
   if (step.kind == Step::Kind::before &&
       (!graph.is_running(at(graph, step.args[0])) || at(graph, step.args[0]).place != step.place))
     return "'before' of what is no accumulator of the loop";
@@ -153,6 +176,10 @@ void complete(const BlockGraph& graph, Step& step) {
     case Step::Kind::fold:
       step.type = at(graph, step.args[0]).type;
       step.axes = axes_of_operands(graph, step) & ~step.over;
+      break;
+    case Step::Kind::window:
+      step.type = at(graph, step.args[0]).type;
+      step.axes = axes_through(step.window, axes_of_operands(graph, step));
       break;
     case Step::Kind::before:
       step.type = at(graph, step.args[0]).type;

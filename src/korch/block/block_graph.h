@@ -51,7 +51,8 @@ struct Step {
     number,
     call,
     fold,
-    before  // what the accumulator args[0] of the same loop was before this block; at first its identity
+    window,  // args[0] by `window` (TermKind)
+    before   // what the accumulator args[0] of the same loop was before this block; at first its identity
   };
   Kind kind = Kind::number;
   DType type = DType::f32;
@@ -64,6 +65,7 @@ struct Step {
   AxisSet over = 0;
   // Of a fold over its loop's axis, which adds: an earlier step of the loop; or -1.
   int rescale = -1;
+  Window window = {};
   // 0: before the first loop; 2 i + 1: in loop i; 2 i + 2: behind it, and before the next one.
   int place = 0;
   AxisSet axes = 0;  // that its value depends on; without the loop's axis for an accumulator

@@ -33,6 +33,9 @@ Terms terms_of(const BlockGraph& group) {
       case Step::Kind::fold:
         of_step.push_back(terms.fold(step.combine, step.over, args[0]));
         break;
+      case Step::Kind::window:
+        of_step.push_back(terms.at(step.window, args[0]));
+        break;
       case Step::Kind::before:  // of an accumulator, and there is none without a loop: a fault
         break;
     }
@@ -136,6 +139,15 @@ class BlockParser : TextCursor {
     at_ = end;
     return value;
   }
+  int64_t integer() {
+    skip_space();
+    size_t end = at_;
+    while (end < text_.size() && (is_in_word(text_[end]) || text_[end] == '-')) ++end;
+    const auto value = number_in<int64_t>(text_.substr(at_, end - at_));
+    if (value > kMostExtent || value < -kMostExtent) fail("a number that no axis has");
+    at_ = end;
+    return value;
+  }
   int step_number() {
     expect("%");
     const auto number = number_in<int>(word());
@@ -202,6 +214,8 @@ class BlockParser : TextCursor {
     } else if (what == "before") {
       step.kind = Step::Kind::before;
       step.args = {step_number()};
+    } else if (what == "at") {
+      window(step);
     } else if (what == "sum" || what == "mul" || what == "min" || what == "max") {
       fold(what, step);
     } else {
@@ -227,6 +241,23 @@ class BlockParser : TextCursor {
     while (accept(","));
     step.args = {step_number()};
     if (accept_word("rescaled")) step.rescale = step_number();
+  }
+  // y = 2 h + 1 i + -1 of %4
+  void window(Step& step) {
+    step.kind = Step::Kind::window;
+    step.window.of = known_axis();
+    expect("=");
+    for (;;) {
+      const int64_t number = integer();
+      if (peek() == "of") {
+        step.window.offset = number;
+        break;
+      }
+      step.window.parts.push_back({known_axis(), number});
+      expect("+");
+    }
+    expect_word("of");
+    step.args = {step_number()};
   }
   void call(const std::string& what, Step& step) {
     step.kind = Step::Kind::call;

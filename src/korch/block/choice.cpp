@@ -208,6 +208,7 @@ Pairing Chooser::pairing(const ENode& node) const {
 double Chooser::own_cost(const ENode& node) const {
   switch (node.kind) {
     case ENode::Kind::leaf:
+    case ENode::Kind::window:
       return size(graph_.axes(node));
     case ENode::Kind::number:
       return 0;

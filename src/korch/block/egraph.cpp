@@ -68,7 +68,7 @@ std::optional<double> exact_product(double a, double b) {
 bool equal_nodes(const ENode& a, const ENode& b) {
   return a.kind == b.kind && a.type == b.type && a.leaf == b.leaf && bits_of(a.number) == bits_of(b.number) &&
          a.op == b.op && a.scalars == b.scalars && a.combine == b.combine && a.over == b.over &&
-         a.parts == b.parts;
+         a.window == b.window && a.parts == b.parts;
 }
 
 size_t EGraph::Hasher::operator()(const ENode& node) const {
@@ -76,6 +76,7 @@ size_t EGraph::Hasher::operator()(const ENode& node) const {
   hash = mixed(hash, bits_of(node.number));
   hash = mixed(hash, static_cast<uint64_t>(node.op));
   hash = mixed(hash, node.over);
+  for (const Window::Part& part : node.window.parts) hash = mixed(hash, static_cast<uint64_t>(part.axis));
   for (const ENode::Part& part : node.parts)
     hash = mixed(mixed(hash, static_cast<uint64_t>(part.of)), bits_of(part.times));
   return hash;
@@ -90,6 +91,7 @@ AxisSet EGraph::axes(const ENode& node) const {
   if (node.kind == ENode::Kind::leaf) return leaves_[node.leaf].axes;
   AxisSet axes = 0;
   for (const ENode::Part& part : node.parts) axes |= this->axes(part.of);
+  if (node.kind == ENode::Kind::window) return axes_through(node.window, axes);
   return axes & ~node.over;
 }
 
@@ -148,6 +150,8 @@ ENode EGraph::node_of(const Term& term, const Terms& terms, const std::vector<Cl
               .combine = term.combine,
               .over = term.over,
               .parts = {{of(0), 1}}};
+    case TermKind::window:
+      return {.kind = ENode::Kind::window, .type = term.type, .window = term.window, .parts = {{of(0), 1}}};
     case TermKind::call:
       break;
   }
@@ -262,6 +266,8 @@ std::optional<ClassId> EGraph::normalize(ENode& node) {
       return std::nullopt;
     case ENode::Kind::fold:
       if (node.over == 0) return node.parts[0].of;
+      return std::nullopt;
+    case ENode::Kind::window:
       return std::nullopt;
   }
   return std::nullopt;

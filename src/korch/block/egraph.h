@@ -31,7 +31,8 @@ struct ENode {
     product,  // of operand ^ times; coefficients are a sum's
     exp,
     call,  // any other elementwise primitive: equal operands, equal results
-    fold
+    fold,
+    window  // which no law takes apart
   };
   struct Part {
     ClassId of = 0;
@@ -46,6 +47,7 @@ struct ENode {
   ScalarAttrs scalars = {};
   ScalarFn combine = ScalarFn::add;
   AxisSet over = 0;
+  Window window = {};
   std::vector<Part> parts = {};  // operands; of sums and products each once, in the order of classes
   // Stands in a term that was added, other than those that laws made.
   bool given = false;

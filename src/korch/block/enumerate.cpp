@@ -23,6 +23,18 @@ double extent_of(const Axis& axis) {
   return axis.extent > 0 ? static_cast<double>(axis.extent) : kUnknownAxis;
 }
 
+// And those along which windows read these: rows that a slice has of a result need as many of an image, and
+// a few more.
+AxisSet with_windows(const BlockGraph& graph, AxisSet axes) {
+  for (AxisSet before = 0; before != axes;) {
+    before = axes;
+    for (const Step& step : graph.steps)
+      if (step.kind == Step::Kind::window && (axes & axis_set(step.window.of)) != 0)
+        axes |= axis_set(step.window.parts[0].axis);
+  }
+  return axes;
+}
+
 // Elements of a value that a slice keeps: of the grid a few points, of a loop's axis a block.
 double elements_kept(const BlockGraph& graph, const Step& step) {
   double points = 1, size = 1;
@@ -31,7 +43,7 @@ double elements_kept(const BlockGraph& graph, const Step& step) {
     if ((step.axes & axis) == 0) continue;
     const double extent = extent_of(graph.axes[i]);
     const bool is_loop = std::count(graph.loops.begin(), graph.loops.end(), static_cast<int>(i)) != 0;
-    if ((graph.grid & axis) != 0)
+    if ((graph.grid & with_windows(graph, axis)) != 0)
       points *= extent;
     else
       size *= is_loop ? std::min(extent, kTypicalTile) : extent;
@@ -63,7 +75,7 @@ double share_without(const BlockGraph& graph, AxisSet axis) {
   for (const Step& step : graph.steps) {
     const double operations = operations_on(graph, step);
     all += operations;
-    if ((domain_of(graph, step) & axis) == 0) without += operations;
+    if ((with_windows(graph, domain_of(graph, step)) & axis) == 0) without += operations;
   }
   return without / all;
 }
@@ -71,10 +83,27 @@ double share_without(const BlockGraph& graph, AxisSet axis) {
 // How often slices and blocks repeat a step whose operation goes over `axes`.
 double repetitions(const BlockGraph& graph, AxisSet axes, AxisSet outer) {
   double times = 1;
+  axes = with_windows(graph, axes);
   for (size_t i = 0; i < graph.axes.size(); ++i)
     if ((outer & ~axes & axis_set(static_cast<int>(i))) != 0)
       times *= std::max(1.0, extent_of(graph.axes[i]) / kTypicalTile);
   return times;
+}
+
+// A slice has rows of an image, and all pixels and channels of each: of axes along which windows read the first
+// one is dealt out, and none that weights have.
+AxisSet without_windows_but_one(const BlockGraph& graph, AxisSet axes) {
+  AxisSet read = 0, of = 0;
+  for (const Step& step : graph.steps)
+    if (step.kind == Step::Kind::window) {
+      read |= step.window.axes();
+      of |= axis_set(step.window.of);
+    }
+  if (of == 0) return axes;
+  for (const Leaf& leaf : graph.leaves)
+    if (leaf.constant) axes &= ~leaf.axes;
+  const AxisSet first = axes & read & ~of;
+  return (axes & ~read & ~of) | (first & (~first + 1));
 }
 
 int operations_of(const BlockGraph& graph) {
@@ -114,7 +143,8 @@ class StructureSearch {
     build(choice, {});
     std::vector<int> axes;  // that folds go over; a result is no value of a loop
     for (int axis = 0; axis < static_cast<int>(group_.axes.size()); ++axis)
-      if (!running_folds(graph_, choice, axis_set(axis)).empty() && !in_a_result(axis)) axes.push_back(axis);
+      if (!running_folds(graph_, choice, axis_set(axis)).empty() && !in_a_result(axis) && !in_a_window(axis))
+        axes.push_back(axis);
     for (int first : axes) {
       assign(choice, {.loops = {first}, .loop_of = {}});
       for (int second : axes) assign(choice, {.loops = {first, second}, .loop_of = {}});
@@ -124,6 +154,13 @@ class StructureSearch {
   bool in_a_result(int axis) const {
     return std::any_of(results_.begin(), results_.end(),
                        [&](ClassId result) { return (graph_.axes(result) & axis_set(axis)) != 0; });
+  }
+
+  bool in_a_window(int axis) const {
+    return std::any_of(group_.terms.begin(), group_.terms.end(), [&](const Term& term) {
+      return term.kind == TermKind::window &&
+             ((term.window.axes() | axis_set(term.window.of)) & axis_set(axis)) != 0;
+    });
   }
 
   // Gives each fold over a loop's axis its loop: one as early as those that it reads, or the next one.
@@ -184,6 +221,7 @@ class StructureSearch {
     AxisSet possible = result_axes_, cheap = 0;
     for (int loop : graph.loops) possible &= ~axis_set(loop);
     for (const Step& step : graph.steps) possible &= ~step.over;
+    possible = without_windows_but_one(graph, possible);
     for (int axis = 0; axis < static_cast<int>(graph.axes.size()); ++axis)
       if (share_without(graph, axis_set(axis)) <= kMostRepeated) cheap |= possible & axis_set(axis);
     for (AxisSet grid : {possible & cheap, possible}) {

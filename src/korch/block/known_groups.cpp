@@ -34,6 +34,10 @@ BlockGraph plain_graph(const Terms& terms) {
         step.combine = term.combine;
         step.over = term.over;
         break;
+      case TermKind::window:
+        step.kind = Step::Kind::window;
+        step.window = term.window;
+        break;
     }
     step.args = term.args;
     complete(graph, step);

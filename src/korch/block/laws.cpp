@@ -79,6 +79,7 @@ class Laws {
     switch (node_.kind) {
       case Kind::leaf:
       case Kind::number:
+      case Kind::window:
         break;
       case Kind::sum:
         flatten_sum();

@@ -54,6 +54,8 @@ class MeaningBuilder {
       case Step::Kind::fold:
         return earlier && graph_.is_running(step) ? before(number)
                                                   : terms_.fold(step.combine, step.over, args[0]);
+      case Step::Kind::window:
+        return terms_.at(step.window, args[0]);
       case Step::Kind::before:
         return before(step.args[0]);
     }

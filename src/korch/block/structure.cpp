@@ -112,6 +112,11 @@ class StructureBuilder {
         step.over = node.over;
         step.args = {read(node.parts[0].of)};
         break;
+      case Kind::window:
+        step.kind = Step::Kind::window;
+        step.window = node.window;
+        step.args = {read(node.parts[0].of)};
+        break;
       case Kind::sum:
       case Kind::product:
         return compute_pairs(node, place, read);

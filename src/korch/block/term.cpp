@@ -25,6 +25,16 @@ bool has_scalars(Op op) {
   return info(op).attrs_index == Attrs{ScalarAttrs{}}.index();
 }
 
+AxisSet Window::axes() const {
+  AxisSet set = 0;
+  for (const Part& part : parts) set |= axis_set(part.axis);
+  return set;
+}
+
+AxisSet axes_through(const Window& window, AxisSet axes) {
+  return (axes & ~axis_set(window.of)) | window.axes();
+}
+
 int Terms::add(Term term) {
   const auto of = [&](int arg) { return terms[static_cast<size_t>(arg)].axes; };
   switch (term.kind) {
@@ -40,6 +50,9 @@ int Terms::add(Term term) {
       break;
     case TermKind::fold:
       term.axes = of(term.args[0]) & ~term.over;
+      break;
+    case TermKind::window:
+      term.axes = axes_through(term.window, of(term.args[0]));
       break;
   }
   const auto found = std::find(terms.begin(), terms.end(), term);
@@ -75,6 +88,13 @@ int Terms::fold(ScalarFn combine, AxisSet over, int arg) {
               .over = over});
 }
 
+int Terms::at(Window window, int arg) {
+  return add({.kind = TermKind::window,
+              .type = terms[static_cast<size_t>(arg)].type,
+              .args = {arg},
+              .window = std::move(window)});
+}
+
 std::vector<std::string> names_of(const std::vector<Axis>& axes, AxisSet set) {
   std::vector<std::string> names;
   for (size_t i = 0; i < axes.size(); ++i)
@@ -97,8 +117,17 @@ std::string print(const Terms& terms, int term) {
     case TermKind::fold:
       return fmt::format("{} {} ({})", name_of_fold(t.combine), fmt::join(names_of(terms.axes, t.over), ","),
                          print(terms, t.args[0]));
+    case TermKind::window:
+      return fmt::format("at {} ({})", print(terms.axes, t.window), print(terms, t.args[0]));
   }
   return {};
+}
+
+std::string print(const std::vector<Axis>& axes, const Window& window) {
+  std::string text = axes[static_cast<size_t>(window.of)].name + " = ";
+  for (const Window::Part& part : window.parts)
+    text += fmt::format("{} {} + ", part.times, axes[static_cast<size_t>(part.axis)].name);
+  return text + std::to_string(window.offset);
 }
 
 std::string structure_text(const Terms& terms) {
@@ -130,6 +159,9 @@ std::string structure_text(const Terms& terms) {
         break;
       case TermKind::fold:
         text += fmt::format("{} {} ({})\n", name_of_fold(term.combine), axes(term.over), args(term));
+        break;
+      case TermKind::window:
+        text += fmt::format("at {} ({})\n", print(terms.axes, term.window), args(term));
         break;
     }
   }

@@ -39,11 +39,27 @@ struct Leaf {
   bool operator==(const Leaf&) const = default;
 };
 
+// Where a window reads: at the value sum of times * axis + offset of the axis `of`, which is read no other
+// way below it. A convolution's reads x[y] at y = 2 h + i - 1, h a row of its result and i one of its kernel.
+struct Window {
+  struct Part {
+    int axis = -1;
+    int64_t times = 1;
+    bool operator==(const Part&) const = default;
+  };
+  int of = -1;
+  std::vector<Part> parts = {};  // axes of the result first, then those of a kernel; each once
+  int64_t offset = 0;
+  AxisSet axes() const;  // of the parts
+  bool operator==(const Window&) const = default;
+};
+
 enum class TermKind {
   leaf,    // an element of leaf `leaf`
   number,  // a constant
   call,    // the elementwise primitive `op` of `args`
-  fold     // args[0] combined over the axes `over` by `combine`: add, mul, min or max
+  fold,    // args[0] combined over the axes `over` by `combine`: add, mul, min or max
+  window   // args[0] at another value of an axis, by `window`; 0 where the axis has no such value
 };
 
 struct Term {
@@ -56,6 +72,7 @@ struct Term {
   std::vector<int> args = {};  // earlier terms
   ScalarFn combine = ScalarFn::add;
   AxisSet over = 0;
+  Window window = {};
   AxisSet axes = 0;  // that its value depends on
   bool operator==(const Term&) const = default;
 };
@@ -73,6 +90,7 @@ struct Terms {
   int number(double value);
   int call(Op op, std::vector<int> args, ScalarAttrs scalars = {});
   int fold(ScalarFn combine, AxisSet over, int arg);  // over no axis: arg
+  int at(Window window, int arg);
 };
 
 // Of the elementwise primitive with operands of these types.
@@ -83,6 +101,10 @@ bool has_scalars(Op op);
 Attrs op_attrs(Op op, const ScalarAttrs& scalars);
 
 std::vector<std::string> names_of(const std::vector<Axis>& axes, AxisSet set);
+// "y = 2 h + 1 i + -1"
+std::string print(const std::vector<Axis>& axes, const Window& window);
+// Of what it reads.
+AxisSet axes_through(const Window& window, AxisSet axes);
 const char* name_of_fold(ScalarFn combine);  // "sum", "mul", "min", "max"
 
 // In words, for messages: "sum n (Exp(Sub(s, ...)))".

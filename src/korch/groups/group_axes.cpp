@@ -30,11 +30,21 @@ std::optional<Refusal> obstacle(const Graph& graph, const Node& node, bool combi
   if (category == Category::elementwise && (!combined || type == DType::f32 || type == DType::bool_))
     return std::nullopt;
   if (category == Category::layout) return std::nullopt;
-  if (!reduces(node.op) && node.op != Op::MatMul)
+  if (node.op == Op::Conv && !is_term_convolution(graph, node))
+    return refused(RefusalReason::no_kernel_family, "a window over several channels");
+  if (!reduces(node.op) && node.op != Op::MatMul && node.op != Op::Conv)
     return refused(RefusalReason::no_kernel_family, "no elementwise or layout primitive, sum or product");
   if (type != DType::f32 || graph.value(node.inputs[0]).type.dtype != DType::f32)
     return refused(RefusalReason::unsupported_type, "not of float32");
   return std::nullopt;
+}
+
+// Without what has one value: the batch of one group, the tap of a kernel of one element.
+Coordinate without_constants(Coordinate c, const Shape& view, const Shape& taps) {
+  if (c.axis >= 0 && c.modulo == 0 && ceil_div(view[static_cast<size_t>(c.axis)], c.per) == 1)
+    c.axis = -1, c.per = 1;
+  if (c.tap >= 0 && taps[static_cast<size_t>(c.tap)] == 1) c.tap = -1, c.step = 1;
+  return c;
 }
 
 // The axes that a dimension of an operand has, by its coordinate; nothing if it reads elsewhere than at the
@@ -80,6 +90,24 @@ std::optional<Coordinates> dealt_out(const AxisForest& forest, const AxisList& a
 
 }  // namespace
 
+bool is_depthwise(const Graph& graph, const Node& node) {
+  if (node.op != Op::Conv) return false;
+  const Shape &x = graph.value(node.inputs[0]).type.shape, &y = graph.value(node.outputs[0]).type.shape;
+  return std::get<ConvAttrs>(node.attrs).group == x[1] && x[1] == y[1] && x[1] > 1;
+}
+
+bool is_term_convolution(const Graph& graph, const Node& node) {
+  if (node.op != Op::Conv || node.inputs.size() != 2) return false;
+  if (is_depthwise(graph, node)) return true;
+  const Shape& kernel = graph.value(node.inputs[1]).type.shape;
+  const auto& conv = std::get<ConvAttrs>(node.attrs);
+  const auto none = [](const std::vector<int64_t>& pads) {
+    return std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; });
+  };
+  return conv.group == 1 && element_count(kernel) == kernel[0] * kernel[1] && none(conv.pads_before) &&
+         none(conv.pads_after);
+}
+
 GroupAxes::GroupAxes(const Graph& graph, const Candidate& candidate) : graph_(graph), candidate_(candidate) {
   for (NodeId id : candidate.nodes)
     for (ValueId output : graph.node(id).outputs) makers_.emplace(output, id);
@@ -91,6 +119,7 @@ Result<GroupAxes> GroupAxes::of(const Graph& graph, const Candidate& candidate) 
   if (std::optional<Refusal> refusal = axes.link()) return *refusal;
   for (const Place& read : axes.plain_reads()) axes.split_for_broadcasts(read);
   axes.join_reads();
+  if (std::optional<Refusal> refusal = axes.split_window()) return *refusal;
   return axes;
 }
 
@@ -148,7 +177,18 @@ std::optional<Refusal> GroupAxes::link(NodeId id) {
       view = fresh(map.view);
       if (!forest_.unify(flattened(result), flattened(view))) return mixes(i);
     }
-    const std::optional<Coordinates> at = operand_axes(map, shape, view, taps);
+    std::optional<Coordinates> at;
+    if (node.op == Op::Conv) {
+      at.emplace();
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const Coordinate c = without_constants(map.coordinates[d], map.view, maps.taps);
+        std::optional<AxisList> axes = axes_along(id, i, c, shape[d], view, taps);
+        if (!axes) return mixes(i);
+        at->push_back(std::move(*axes));
+      }
+    } else {
+      at = operand_axes(map, shape, view, taps);
+    }
     if (!at) return mixes(i);
     if (!is_combined(value)) {
       reads_[{id, i}] = *at;
@@ -158,6 +198,52 @@ std::optional<Refusal> GroupAxes::link(NodeId id) {
     for (size_t d = 0; d < shape.size(); ++d)
       if (!forest_.unify(axes[d], (*at)[d])) return mixes(i);
   }
+  return std::nullopt;
+}
+
+std::optional<AxisList> GroupAxes::axes_along(NodeId node, size_t operand, const Coordinate& c,
+                                              int64_t extent, const Coordinates& view,
+                                              const Coordinates& taps) {
+  if (c.looked_up || c.divisor != 1 || c.modulo != 0 || c.per != 1) return std::nullopt;
+  if (c.outside != Outside::never && c.outside != Outside::fill) return std::nullopt;
+  WindowRead window{{}, {}, {}, c.scale, c.step, c.offset};
+  if (c.axis >= 0) window.rows = view[static_cast<size_t>(c.axis)];
+  if (c.tap >= 0) window.taps = taps[static_cast<size_t>(c.tap)];
+  const auto values = [&](const AxisList& axes) {
+    int64_t count = 1;
+    for (int64_t one : extents_of(axes)) count *= one;
+    return count;
+  };
+  if (c.offset == 0 && (c.axis < 0 || c.tap < 0)) {
+    const AxisList& axes = c.axis >= 0 ? window.rows : window.taps;
+    const int64_t times = c.axis >= 0 ? c.scale : c.tap >= 0 ? c.step : 1;
+    if (values(axes) == extent && (times == 1 || extent == 1)) return axes;
+  }
+  window.of = forest_.fresh(extent);
+  windows_[{node, operand}].push_back(window);
+  return window.of;
+}
+
+std::vector<WindowRead> GroupAxes::windows(NodeId node, size_t operand) const {
+  const auto found = windows_.find({node, operand});
+  if (found == windows_.end()) return {};
+  std::vector<WindowRead> windows = found->second;
+  for (WindowRead& window : windows)
+    for (AxisList* axes : {&window.of, &window.rows, &window.taps}) *axes = forest_.expanded(*axes);
+  return windows;
+}
+
+std::optional<Refusal> GroupAxes::split_window() const {
+  const auto refused = [&](NodeId node, const char* why) {
+    return Refusal{RefusalReason::unsupported_layout, named(graph_, graph_.node(node)) + ": " + why};
+  };
+  for (const auto& [place, reads] : windows_)
+    for (const WindowRead& window : windows(place.first, place.second)) {
+      if (window.of.empty()) return refused(place.first, "a window of one row or column");
+      if (window.of.size() > 1 || window.rows.size() > 1 || window.taps.size() > 1 ||
+          window.rows.size() + window.taps.size() == 0)
+        return refused(place.first, "a window over a part of an axis");
+    }
   return std::nullopt;
 }
 
@@ -173,6 +259,10 @@ std::string GroupAxes::repeated_axis() const {
     }
     if (has_repeated(all)) return named(graph_, node);
   }
+  for (const auto& [place, reads] : windows_)
+    for (const WindowRead& window : windows(place.first, place.second))
+      if (has_repeated(flattened({window.of, window.rows, window.taps})))
+        return named(graph_, graph_.node(place.first));
   return {};
 }
 

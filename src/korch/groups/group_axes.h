@@ -24,6 +24,17 @@ using Coordinates = std::vector<AxisList>;
 
 using block::Place;
 
+// A dimension of a convolution's operand that is read at scale * rows + step * taps + offset: its axis, and
+// theirs. One of `rows` and `taps` may be empty.
+struct WindowRead {
+  AxisList of, rows, taps;
+  int64_t scale = 1, step = 1, offset = 0;
+};
+
+// A convolution that terms have: of one row and column, or of each channel by itself.
+bool is_term_convolution(const Graph& graph, const Node& node);
+bool is_depthwise(const Graph& graph, const Node& node);
+
 class GroupAxes {
  public:
   // Refused: a primitive that terms do not have, and axes that mix.
@@ -37,6 +48,8 @@ class GroupAxes {
   Coordinates dimensions(ValueId value) const { return forest_.expanded(dimensions_.at(value)); }
   // What the primitive sums or reduces over.
   AxisList combined_over(NodeId node) const { return forest_.expanded(flattened(taps_.at(node))); }
+  // The dimensions of this operand that it reads in windows; each list has one axis, or is empty.
+  std::vector<WindowRead> windows(NodeId node, size_t operand) const;
   // Where it reads this operand, which is plain.
   Coordinates read(NodeId node, size_t operand) const { return forest_.expanded(reads_.at({node, operand})); }
   // Where a plain Value reads its operand; nothing where a layout primitive mixes axes, or another element
@@ -50,6 +63,11 @@ class GroupAxes {
   std::optional<Refusal> classify();
   std::optional<Refusal> link();
   std::optional<Refusal> link(NodeId node);
+  // The axes of a dimension that an operand is read along by `coordinate`, if it is no window: then one of
+  // its own, and the window is noted.
+  std::optional<AxisList> axes_along(NodeId node, size_t operand, const Coordinate& coordinate,
+                                     int64_t extent, const Coordinates& view, const Coordinates& taps);
+  std::optional<Refusal> split_window() const;
   // Empty if each element of what the primitives make is at coordinates of its own.
   std::string repeated_axis() const;
   // Where a Reshape of a broadcast Value joins axes that the Value has and such that it has not (the heads
@@ -73,6 +91,7 @@ class GroupAxes {
   std::unordered_map<ValueId, Coordinates> dimensions_;
   std::unordered_map<NodeId, Coordinates> taps_;
   std::map<std::pair<NodeId, size_t>, Coordinates> reads_;
+  std::map<std::pair<NodeId, size_t>, std::vector<WindowRead>> windows_;
 };
 
 // Whether a layout primitive reads its operand at coordinates of axes, as Slice does not. Reshape does,

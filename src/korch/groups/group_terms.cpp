@@ -36,10 +36,21 @@ class TermBuilder {
   void add_combined(NodeId id) {
     const Node& node = graph_.node(id);
     std::vector<int> args;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
       args.push_back(axes_.is_combined(node.inputs[i]) ? combined_.at(node.inputs[i])
                                                        : plain({node.inputs[i], axes_.read(id, i)}));
+      for (const WindowRead& read : axes_.windows(id, i)) args.back() = through_window(read, args.back());
+    }
     combined_[node.outputs[0]] = combine(id, node, std::move(args));
+  }
+
+  int through_window(const WindowRead& read, int arg) {
+    block::Window window;
+    window.of = numbered(read.of)[0];
+    for (int axis : numbered(read.rows)) window.parts.push_back({axis, read.scale});
+    for (int axis : numbered(read.taps)) window.parts.push_back({axis, read.step});
+    window.offset = read.offset;
+    return result_.terms.at(std::move(window), arg);
   }
 
   int combine(NodeId id, const Node& node, std::vector<int> args) {
@@ -167,6 +178,10 @@ class Renumbering {
     }
     for (const block::Leaf& leaf : to_.terms.leaves) where.push_back((leaf.axes & one) == 0);
     for (const Term& term : to_.terms.terms) where.push_back((term.over & one) == 0);
+    for (const Term& term : to_.terms.terms) {
+      where.push_back(term.window.of != axis);
+      where.push_back((term.window.axes() & one) == 0);
+    }
     return where;
   }
 
@@ -196,6 +211,9 @@ class Renumbering {
     for (Term& term : to_.terms.terms) {
       renumber(term.axes);
       renumber(term.over);
+      if (term.kind != TermKind::window) continue;
+      term.window.of = number[static_cast<size_t>(term.window.of)];
+      for (block::Window::Part& part : term.window.parts) part.axis = number[static_cast<size_t>(part.axis)];
     }
     for (std::vector<Place>* places : {&to_.leaves, &to_.results})
       for (Place& place : *places)

@@ -1,10 +1,12 @@
 #include "korch/groups/links.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_set>
 
 #include "korch/groups/group_axes.h"
+#include "korch/tensor/element.h"
 
 namespace korch::groups {
 namespace {
@@ -13,6 +15,15 @@ namespace {
 // apart in a wide network, and it is not looked at what is between them.
 constexpr size_t kWidest = 1000;
 
+// Padding times what is no number would be none; a convolution leaves it out.
+bool has_finite_weights(const Graph& graph, const Node& node) {
+  const HostTensor* weights = graph.constant(node.inputs[1]);
+  if (weights == nullptr) return false;
+  for (int64_t i = 0; i < weights->elements(); ++i)
+    if (!std::isfinite(element_as_double(*weights, i))) return false;
+  return true;
+}
+
 Part part_of(const Graph& graph, const Node& node) {
   const DType type = graph.value(node.outputs[0]).type.dtype;
   const Category category = info(node.op).category;
@@ -20,7 +31,8 @@ Part part_of(const Graph& graph, const Node& node) {
   if (category == Category::layout) return keeps_axes(graph, node) ? Part::free : Part::mixing;
   if (type != DType::f32 || node.inputs.empty() || graph.value(node.inputs[0]).type.dtype != DType::f32)
     return Part::obstacle;
-  if (node.op == Op::MatMul) return Part::linear;
+  if (node.op == Op::MatMul || (is_term_convolution(graph, node) && has_finite_weights(graph, node)))
+    return Part::linear;
   return category == Category::reduce ? Part::reduction : Part::obstacle;
 }
 

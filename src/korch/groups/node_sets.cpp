@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "korch/groups/group_axes.h"
+
 namespace korch::groups {
 
 bool NodeSets::contains(const NodeSet& set, NodeId id) {
@@ -38,6 +40,11 @@ std::vector<NodeId> NodeSets::sinks(const NodeSet& set) const {
 std::optional<Dropped> NodeSets::too_much(const NodeSet& set) const {
   if (set.empty() || size(set) > options_.most_primitives) return Dropped::size;
   int linear = 0;
+  const auto any = [&](auto is) {
+    return std::any_of(set.begin(), set.end(), [&](NodeId id) { return is(graph_, graph_.node(id)); });
+  };
+  // Kernels of families compute images by rows and columns as well as one that has no window to fuse.
+  if (any(is_term_convolution) && !any(is_depthwise)) return Dropped::obstacle;
   for (NodeId id : set) {
     if (linked_.part(id) == Part::obstacle || linked_.part(id) == Part::mixing ||
         linked_.loop(id) != linked_.loop(set[0]))

@@ -9,6 +9,11 @@
 namespace korch::groups {
 namespace {
 
+bool has_windows(const block::Terms& terms) {
+  return std::any_of(terms.terms.begin(), terms.terms.end(),
+                     [](const block::Term& term) { return term.kind == block::TermKind::window; });
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, const Device& device, const WorkloadOptions& options)
@@ -140,18 +145,24 @@ class Finder {
         drop(Dropped::terms);
         continue;
       }
+      // A convolution's result is stored with its bias and activation: nobody wants it without.
+      const bool images = has_windows(terms.value().terms);
+      if (images && add_with_epilogue(one, terms.value(), valid.saved_us)) continue;
       add(one, terms.value(), valid.saved_us);
-      add_with_epilogue(one, terms.value(), valid.saved_us);
+      if (!images) add_with_epilogue(one, terms.value(), valid.saved_us);
     }
   }
 
   // As far as this splits no axes: the search need not know that rows of the result are windows of an image.
-  void add_with_epilogue(const NodeSet& set, const GroupTerms& terms, double saved_us) {
+  // Whether there is something to add.
+  bool add_with_epilogue(const NodeSet& set, const GroupTerms& terms, double saved_us) {
     for (NodeSet after = sets_.with_epilogue(set); after.size() > set.size(); after.pop_back()) {
       const Result<GroupTerms> more = terms_with(after);
       if (!more || more.value().terms.axes.size() != terms.terms.axes.size()) continue;
-      return add(after, more.value(), saved_us);
+      add(after, more.value(), saved_us);
+      return true;
     }
+    return false;
   }
 
   Result<GroupTerms> terms_with(const NodeSet& set) const {

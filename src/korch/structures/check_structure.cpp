@@ -62,6 +62,22 @@ double largest_domain(const block::BlockGraph& graph) {
   return largest;
 }
 
+// Kernels are short, and what windows read has as many values as they reach, but for what pads it.
+void fit_windows(block::BlockGraph& graph) {
+  for (const block::Step& step : graph.steps)
+    for (size_t i = 1; i < step.window.parts.size(); ++i) {
+      const auto axis = static_cast<size_t>(step.window.parts[i].axis);
+      graph.axes[axis].extent = 2 + static_cast<int64_t>(axis % 2);
+    }
+  for (auto step = graph.steps.rbegin(); step != graph.steps.rend(); ++step) {
+    if (step->kind != block::Step::Kind::window) continue;
+    int64_t reach = 1 + 2 * step->window.offset;
+    for (const block::Window::Part& part : step->window.parts)
+      reach += part.times * (graph.axes[static_cast<size_t>(part.axis)].extent - 1);
+    graph.axes[static_cast<size_t>(step->window.of)].extent = std::max<int64_t>(2, reach);
+  }
+}
+
 // Groups of many axes have short ones, down to 2.
 void bound_work(const std::vector<int>& loops, double most, block::BlockGraph& graph) {
   while (largest_domain(graph) > most) {
@@ -91,7 +107,9 @@ Instance small_instance(const block::Terms& group, const block::BlockGraph& grap
     else
       extent = sizes.whole + static_cast<int64_t>(i % 3);
   }
+  fit_windows(small.graph);
   bound_work(graph.loops, sizes.most_elements, small.graph);
+  fit_windows(small.graph);
   small.terms.axes = small.graph.axes;
   return small;
 }

@@ -6,6 +6,7 @@
 
 #include "korch/block/block_graph.h"
 #include "korch/candidate/candidate.h"
+#include "korch/codegen/implementation.h"
 #include "korch/codegen/linear/tiling.h"
 #include "korch/codegen/tile_builder.h"
 
@@ -34,6 +35,7 @@ std::unique_ptr<Arguments> plain_arguments(const block::BlockGraph& graph);
 
 // Leaves are computed from the candidate's inputs and constants where they are read.
 std::unique_ptr<Arguments> candidate_arguments(const Graph& graph, const Candidate& candidate,
+                                               const Implementation& implementation,
                                                const block::PlacedGraph& placed, const Device& target);
 
 }  // namespace korch::blocks

@@ -62,6 +62,14 @@ std::vector<BlockSchedule> first_schedules(const block::PlacedGraph& placed, con
   return first;
 }
 
+// Images of channels that lie beside each other: Values have the layout of all that is computed pixel by
+// pixel.
+Layout layout_of(const Graph& graph, ValueId value, const block::BlockGraph& structure) {
+  const Shape& shape = graph.value(value).type.shape;
+  if (!blocks::has_windows(structure) || shape.size() < 3) return {};
+  return canonical(Layout::channels_last(static_cast<int>(shape.size())), shape);
+}
+
 }  // namespace
 
 void list_blocks(const Graph& graph, const Candidate& candidate, const Device& target, Accuracy accuracy,
@@ -80,8 +88,10 @@ void list_blocks(const Graph& graph, const Candidate& candidate, const Device& t
       schedule.structure = static_cast<int>(i);
       Implementation implementation;
       implementation.family = "blocks";
-      implementation.input_layouts.resize(candidate.inputs.size());
-      implementation.output_layouts.resize(candidate.outputs.size());
+      for (ValueId input : candidate.inputs)
+        implementation.input_layouts.push_back(layout_of(graph, input, structure));
+      for (ValueId output : candidate.outputs)
+        implementation.output_layouts.push_back(layout_of(graph, output, structure));
       implementation.schedule = schedule;
       implementation.flops = flops_of(structure);
       if (schedule.matrix_units) implementation.flops_at_once = linear::speed_of(*schedule.matrix_units);
@@ -126,7 +136,7 @@ Result<tile::ScheduledGraph> build_blocks(const Graph& graph, const Candidate& c
                                           const Implementation& implementation, const Device& target) {
   const auto schedule = std::get<BlockSchedule>(implementation.schedule);
   const block::PlacedGraph& placed = *candidate.structures.at(static_cast<size_t>(schedule.structure));
-  const auto arguments = blocks::candidate_arguments(graph, candidate, placed, target);
+  const auto arguments = blocks::candidate_arguments(graph, candidate, implementation, placed, target);
   return blocks::lower(placed.graph, schedule, target, *arguments);
 }
 

@@ -84,6 +84,7 @@ class BlockLowering {
   void pack(const RowProduct& p, int step);
   TileShape tile_of(const RowProduct& p) const;
   int last_axis(int step) const;
+  int channels_of(int step, const std::vector<int>& axes) const;
   Held new_storage(int step);
   const Held& storage(int step, const std::vector<int>& read);
   bool is_free_after(int step, int reader) const;
@@ -91,6 +92,8 @@ class BlockLowering {
 
   // Of the nest in the making: what its elements are, and what is stored besides.
   int value(int step);
+  int through_window(const Step& window);
+  int written_out(const Step& fold);
   int exponential(int step, const std::vector<int>& args);
   int defined(int step);
   void begin(const Cursor& cursor, AxisSet axes, int place);
@@ -110,6 +113,9 @@ class BlockLowering {
   void multiply(int step, const RowProduct& p, const Zone& zone);
   void store_columns(const RowProduct& p, const Zone& zone);
   linear::ColumnBlocks columns_of(int step, const RowProduct& p, const Zone& zone) const;
+  int finishing_step(int step) const;
+  void finish_tile(int step, const Cursor& cursor, int64_t rows, int64_t columns);
+  int left_element(const RowProduct& p, const Cursor& cursor);
   int right_element(int step, const RowProduct& p, const Cursor& cursor, const Zone& zone, int64_t lanes,
                     const Index& b, const Index& c);
   void write_results();

@@ -26,6 +26,43 @@ int64_t wanted_parts(const BlockGraph& graph, const Device& target, int64_t rows
   return std::clamp<int64_t>(ceil_div(wanted, slices), 1, extent_of(graph, graph.loops[0]));
 }
 
+int64_t held_bytes(const BlockGraph& graph, const Roles& roles, const BlockSchedule& schedule) {
+  const Slice slice(graph, roles, schedule);
+  int64_t bytes = 0;
+  for (size_t i = 0; i < graph.steps.size(); ++i) {
+    if (!roles.used[i] || !roles.held[i]) continue;
+    int64_t elements = 1;
+    for (int axis : axes_in(roles.local(graph.steps[i].axes))) elements *= slice.most(axis);
+    bytes += elements * static_cast<int64_t>(sizeof(float));
+  }
+  return bytes;
+}
+
+// Rows of an image: as many as half of L2 has room for what is computed for them, so that few are computed
+// twice. A loop over channels goes over those of one register tile at a time.
+BlockSchedule schedule_of_rows(const BlockGraph& graph, const Device& target, const ScheduleAim& aim) {
+  const Roles r = roles_of(graph, true, Products::packed);
+  BlockSchedule s;
+  for (int axis : graph.loops) {
+    int64_t lanes = target.lanes();
+    for (const auto& p : r.products)
+      if (p && p->columns == axis)
+        lanes = linear::rank_tiles(extent_of(graph, p->rows), extent_of(graph, axis),
+                                   extent_of(graph, p->terms), false, target)
+                    .front()
+                    .vectors *
+                target.lanes();
+    s.block = std::max(s.block, std::min(extent_of(graph, axis), lanes));
+  }
+  constexpr int64_t kMostRows = 28, kRowsOfImage = 8;
+  constexpr double kTypicalShare = 0.125, kShareHeld = 0.5;
+  const auto most = static_cast<int64_t>(target.own_bytes() * kShareHeld * aim.tiles_in_l2 / kTypicalShare);
+  s.rows = std::clamp<int64_t>(kRowsOfImage * aim.most_rows / kMostRows, 1,
+                               ceil_div(extent_of(graph, r.rows), target.workers));
+  while (s.rows > 1 && held_bytes(graph, r, s) > most) --s.rows;
+  return s;
+}
+
 }  // namespace
 
 std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedule& schedule,
@@ -50,6 +87,7 @@ std::vector<BlockProduct> products_of(const BlockGraph& graph, const BlockSchedu
 }
 
 BlockSchedule choose_schedule(const BlockGraph& graph, const Device& target, const ScheduleAim& aim) {
+  if (has_windows(graph)) return schedule_of_rows(graph, target, aim);
   const Roles r = roles_of(graph, true, Products::packed);
   BlockSchedule s;
   s.direct = aim.direct;

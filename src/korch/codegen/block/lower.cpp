@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "korch/codegen/block/block_lowering.h"
 #include "korch/codegen/block/phases.h"
+#include "korch/codegen/block/window_place.h"
 #include "korch/codegen/cpu/micro_kernel.h"
 #include "korch/codegen/loop/compose.h"
 
@@ -24,9 +26,25 @@ int BlockLowering::last_axis(int step) const {
     }
   if (const RowProduct* p = product(step)) return p->columns;
   const std::vector<int> axes = axes_in(local(at(step).axes));
+  if (has_windows(graph_))
+    if (const int last = channels_of(step, axes); last >= 0) return last;
   const int loop = graph_.loop_axis(at(step));
   if (std::ranges::count(axes, loop) != 0) return loop;
   return axes.empty() || axes.back() == roles_.rows ? -1 : axes.back();
+}
+
+// What a fold over a window gives lies as what it reads, channel by channel; so do its weights.
+int BlockLowering::channels_of(int step, const std::vector<int>& axes) const {
+  for (int below : steps_of(graph_, roles_.held, step)) {
+    if (below == step) continue;
+    const Step::Kind kind = at(below).kind;
+    if (kind != Step::Kind::fold && !(kind == Step::Kind::call && is_held(below))) continue;
+    if (const int last = last_axis(below); std::ranges::count(axes, last) != 0) return last;
+  }
+  for (int reader : roles_.readers[static_cast<size_t>(step)])
+    if (reader > step && at(step).kind == Step::Kind::leaf)
+      if (const int last = last_axis(reader); std::ranges::count(axes, last) != 0) return last;
+  return -1;
 }
 
 Held BlockLowering::new_storage(int step) {
@@ -132,12 +150,59 @@ int BlockLowering::defined(int step) {
     case Step::Kind::call:
       if (decays(graph_, step)) return exponential(step, args);
       return tile::apply_elementwise(builder_.pool(), s.op, s.scalars, args, s.type);
+    case Step::Kind::window:
+      return through_window(s);
     case Step::Kind::fold:
+      if (is_written_out(graph_, step)) return written_out(s);
+      break;
     case Step::Kind::before:
       break;
   }
   KORCH_ASSERT(false, fmt::format("%{} is not stored yet\n{}", step, block::print(graph_)));
   return -1;
+}
+
+// Its operand at another value of the axis; nothing of that is a value of the nest.
+int BlockLowering::through_window(const Step& window) {
+  const WindowPlace read = blocks::place_of(window.window, graph_.axes, cursor_.global);
+  const auto of = static_cast<size_t>(window.window.of);
+  const Cursor here = cursor_;
+  cursor_.local[of] = slice_.place_in(window.window, here);
+  cursor_.global[of] = read.place;
+  std::map<int, int> values;
+  std::swap(values, values_);
+  const int place = std::exchange(place_, -1);
+  const int result = builder_.padded(read.inside, value(window.args[0]));
+  place_ = place;
+  std::swap(values, values_);
+  cursor_ = here;
+  return result;
+}
+
+// The sum over a short window, tap by tap.
+int BlockLowering::written_out(const Step& fold) {
+  const std::vector<int> axes = axes_in(fold.over);
+  Shape extents;
+  for (int axis : axes) extents.push_back(slice_.extent(axis));
+  const Cursor here = cursor_;
+  std::map<int, int> values;
+  std::swap(values, values_);
+  const int place = std::exchange(place_, -1);
+  int sum = -1;
+  for (int64_t tap = 0; tap < element_count(extents); ++tap) {
+    const std::vector<Index> at = tile::unflatten(tap, extents);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto axis = static_cast<size_t>(axes[i]);
+      cursor_.local[axis] = cursor_.global[axis] = at[i];
+    }
+    values_.clear();
+    const int term = value(fold.args[0]);
+    sum = sum < 0 ? term : builder_.sum(sum, term);
+  }
+  place_ = place;
+  std::swap(values, values_);
+  cursor_ = here;
+  return sum;
 }
 
 // Exp(x - r) relative to 0 where r, the maximum, is -inf: no element so far is larger.
@@ -156,13 +221,17 @@ std::vector<OuterLoop> BlockLowering::around(const Zone& zone, AxisSet axes) con
   if (zone.loop_axis >= 0) slice_.loop(zone).loop(loops, zone.low, zone.high);
   if (!stages() && roles_.rows >= 0 && (axes & axis_set(roles_.rows)) != 0 && slice_.rows().rows > 1)
     loops.push_back({{"row", slice_.rows().rows}, 0, slice_.rows().rows});
+  for (int axis : axes_in(axes))
+    if (slice_.follows_rows(axis))
+      loops.push_back({{slice_.variable(axis), slice_.most(axis)}, 0, slice_.most(axis)});
   return loops;
 }
 
 std::vector<LoopVariable> BlockLowering::loops_over(const std::vector<int>& axes, const Zone& zone) const {
   std::vector<LoopVariable> loops;
   for (int axis : axes)
-    if (axis != roles_.rows || stages()) loops.push_back({slice_.variable(axis), slice_.held(axis, zone)});
+    if ((axis != roles_.rows && !slice_.follows_rows(axis)) || stages())
+      loops.push_back({slice_.variable(axis), slice_.held(axis, zone)});
   return loops;
 }
 
@@ -276,6 +345,7 @@ void BlockLowering::rescale(int step, const Zone& zone) {
 
 void BlockLowering::emit(int step, const Zone& zone) {
   if (!roles_.used[static_cast<size_t>(step)] || at(step).kind != Step::Kind::fold) return;
+  if (is_written_out(graph_, step)) return;  // where it is read
   const RowProduct* p = product(step);
   if (p != nullptr && stages())
     stage_product(step, *p, zone);
@@ -336,6 +406,19 @@ void BlockLowering::write_result(int result, const linear::RowZone& rows, const 
 }
 
 std::string BlockLowering::obstacle() const {
+  if (stages() && has_windows(graph_)) return "windows, by a thread block";
+  for (const Step& a : graph_.steps)
+    for (const Step& b : graph_.steps)
+      if (a.kind == Step::Kind::window && b.kind == Step::Kind::window && a.window.of == b.window.of &&
+          a.window != b.window)
+        return "two windows of one axis";
+  for (int axis = 0; axis < static_cast<int>(graph_.axes.size()); ++axis) {
+    if (!slice_.follows_rows(axis)) continue;
+    const auto goes_over = [&](AxisSet axes) { return (axes & axis_set(axis)) != 0; };
+    if (std::ranges::any_of(graph_.steps, [&](const Step& step) { return goes_over(step.over); }) ||
+        std::ranges::any_of(graph_.results, [&](int result) { return goes_over(at(result).axes); }))
+      return "an axis that windows read along, and others";
+  }
   for (size_t i = 0; i < graph_.steps.size(); ++i) {
     if (!roles_.used[i]) continue;
     const Step& step = graph_.steps[i];

@@ -54,6 +54,11 @@ linear::ColumnBlocks BlockLowering::columns_of(int step, const RowProduct& p, co
   return columns;
 }
 
+int BlockLowering::left_element(const RowProduct& p, const Cursor& cursor) {
+  if (!is_held(p.left)) return arguments_.read(builder_, at(p.left).leaf, cursor.global);
+  return builder_.load(held_.at(p.left).buffer, offset(held_.at(p.left), cursor));
+}
+
 // Of block `b`, column `c` in it.
 int BlockLowering::right_element(int step, const RowProduct& p, const Cursor& cursor, const Zone& zone,
                                  int64_t lanes, const Index& b, const Index& c) {
@@ -75,11 +80,16 @@ int BlockLowering::right_element(int step, const RowProduct& p, const Cursor& cu
 }
 
 void BlockLowering::multiply(int step, const RowProduct& p, const Zone& zone) {
-  store(p.left, zone);
+  if (is_held(p.left)) store(p.left, zone);
   if (!p.packed) store_columns(p, zone);
   const bool runs = graph_.is_running(at(step)) && in_blocks(zone);
   if (runs && at(step).rescale >= 0) rescale(step, zone);
   storage(step, {});
+  const int finishing = finishing_step(step);
+  if (finishing >= 0) {
+    stored_[static_cast<size_t>(step)] = true;
+    held_[finishing] = held_.at(step);
+  }
   const linear::RowTiling tiling =
       linear::split_rows(p.rows < 0 ? 1 : slice_.held(p.rows, zone), tile_of(p).rows);
   const linear::ColumnBlocks columns = columns_of(step, p, zone);
@@ -101,14 +111,45 @@ void BlockLowering::multiply(int step, const RowProduct& p, const Zone& zone) {
       if (p.rows >= 0) slice_.set(cursor, p.rows, row, zone);
       slice_.set(cursor, p.terms, Index::variable("k", terms), zone);
       slice_.set(cursor, p.columns, b * columns.block_lanes() + c, zone);
-      const Held &left = held_.at(p.left), &result = held_.at(step);
+      const Held& result = held_.at(step);
       ScheduledNest nest = builder_.product_nest(
-          std::move(loops), {{"r", r_zone.rows}, {"c", lanes}}, {{"k", terms}},
-          builder_.load(left.buffer, offset(left, cursor)), right_element(step, p, cursor, zone, lanes, b, c),
-          result.buffer, offset(result, cursor));
+          std::move(loops), {{"r", r_zone.rows}, {"c", lanes}}, {{"k", terms}}, left_element(p, cursor),
+          right_element(step, p, cursor, zone, lanes, b, c), result.buffer, offset(result, cursor));
       if (runs) nest.anew = slice_.first(zone);
       phase_.nests.push_back(std::move(nest));
+      if (finishing < 0) continue;
+      const int64_t first = c_zone.low * columns.block_lanes();
+      const int64_t there = c_zone.high < columns.total() ? lanes : slice_.held(p.columns, zone) - first;
+      finish_tile(finishing, cursor, r_zone.rows, std::min(lanes, there));
     }
+  if (finishing < 0) return;
+  stored_[static_cast<size_t>(finishing)] = emitted_[static_cast<size_t>(finishing)] = true;
+}
+
+// The step that alone reads a product, element by element, and takes its place: of a tile that is in L1. -1:
+// none.
+int BlockLowering::finishing_step(int step) const {
+  const std::vector<int>& readers = roles_.readers[static_cast<size_t>(step)];
+  if (!has_windows(graph_) || readers.size() != 1 || graph_.is_running(at(step)) ||
+      !is_free_after(step, readers[0]))
+    return -1;
+  const int reader = readers[0];
+  if (at(reader).kind != Step::Kind::call || !is_held(reader) || at(reader).axes != at(step).axes) return -1;
+  for (int below : steps_of(graph_, roles_.held, reader))
+    if (below != reader && below != step && is_held(below)) return -1;
+  return last_axis(reader) == last_axis(step) ? reader : -1;
+}
+
+// After the product's nest, in the same loops.
+void BlockLowering::finish_tile(int step, const Cursor& cursor, int64_t rows, int64_t columns) {
+  begin(cursor, local(at(step).axes), at(step).place);
+  ScheduledNest nest;
+  nest.loops = {{"r", rows}, {"c", columns}};
+  const int result = defined(step);
+  const Held& held = storage(step, {});
+  nest.stores = {{held.buffer, offset(held, cursor_), result}};
+  nest.around = phase_.nests.back().around;
+  phase_.nests.push_back(std::move(nest));
 }
 
 // A right operand in scratch, and zeros beside its last column: a register tile reads whole vectors.

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "korch/codegen/block/roles.h"
+#include "korch/codegen/block/window_place.h"
 #include "korch/codegen/loop/compose.h"
 #include "korch/codegen/tile_builder.h"
 
@@ -26,10 +27,11 @@ class ReferenceBuilder {
       nest.kind = tile::NestKind::reduce;
       nest.combine = at(fold).combine;
       nest.reduced = loops(at(fold).over);
-      add(std::move(nest), buffer, at(fold).axes, value(at(fold).args[0]));
+      add(std::move(nest), buffer, at(fold).axes, value(at(fold).args[0], variables()));
     }
     for (size_t i = 0; i < terms_.results.size(); ++i)
-      add({}, first_result_ + static_cast<int>(i), at(terms_.results[i]).axes, value(terms_.results[i]));
+      add({}, first_result_ + static_cast<int>(i), at(terms_.results[i]).axes,
+          value(terms_.results[i], variables()));
     return builder_.finish();
   }
 
@@ -77,27 +79,38 @@ class ReferenceBuilder {
     for (int axis : axes_in(axes)) result.push_back({variable(axis), extent(axis)});
     return result;
   }
-  Index offset(AxisSet axes) const {
+  AxisPlaces variables() const {
+    AxisPlaces places;
+    for (int axis = 0; axis < static_cast<int>(terms_.axes.size()); ++axis)
+      places.push_back(Index::variable(variable(axis), extent(axis)));
+    return places;
+  }
+  Index offset(AxisSet axes, const AxisPlaces& places) const {
     Index offset = 0;
-    for (int axis : axes_in(axes))
-      offset = offset * extent(axis) + Index::variable(variable(axis), extent(axis));
+    for (int axis : axes_in(axes)) offset = offset * extent(axis) + places[static_cast<size_t>(axis)];
     return offset;
   }
 
-  int value(int term) {
+  int value(int term, const AxisPlaces& places) {
     const block::Term& t = at(term);
     switch (t.kind) {
       case block::TermKind::leaf:
-        return builder_.load(leaf_buffers_[static_cast<size_t>(t.leaf)], offset(t.axes));
+        return builder_.load(leaf_buffers_[static_cast<size_t>(t.leaf)], offset(t.axes, places));
       case block::TermKind::number:
         return builder_.constant(t.number);
       case block::TermKind::call: {
         std::vector<int> args;
-        for (int arg : t.args) args.push_back(value(arg));
+        for (int arg : t.args) args.push_back(value(arg, places));
         return tile::apply_elementwise(builder_.pool(), t.op, t.scalars, args, t.type);
       }
       case block::TermKind::fold:
-        return builder_.load(fold_buffers_.at(term), offset(t.axes));
+        return builder_.load(fold_buffers_.at(term), offset(t.axes, places));
+      case block::TermKind::window: {
+        const WindowPlace at = place_of(t.window, terms_.axes, places);
+        AxisPlaces moved = places;
+        moved[static_cast<size_t>(t.window.of)] = at.place;
+        return builder_.padded(at.inside, value(t.args[0], moved));
+      }
     }
     return -1;
   }
@@ -105,7 +118,7 @@ class ReferenceBuilder {
   void add(tile::ScheduledNest nest, int buffer, AxisSet axes, int stored) {
     tile::ScheduledPhase phase;
     nest.loops = loops(axes);
-    nest.stores = {{buffer, offset(axes), stored}};
+    nest.stores = {{buffer, offset(axes, variables()), stored}};
     phase.nests.push_back(std::move(nest));
     builder_.add_phase(std::move(phase));
   }

@@ -18,8 +18,9 @@ AxisSet set_of(int axis) {
   return axis < 0 ? 0 : axis_set(axis);
 }
 
+// Computed by a nest of its own.
 bool is_fold(const BlockGraph& graph, int step) {
-  return at(graph, step).kind == Step::Kind::fold;
+  return at(graph, step).kind == Step::Kind::fold && !is_written_out(graph, step);
 }
 
 // Exp(x - r) reads x and r, too: it takes a difference of its own where r is -inf.
@@ -30,6 +31,11 @@ std::vector<int> operands_of(const BlockGraph& graph, int step) {
     read.insert(read.end(), of_difference.begin(), of_difference.end());
   }
   return read;
+}
+
+bool is_constant_leaf(const BlockGraph& graph, int step) {
+  return at(graph, step).kind == Step::Kind::leaf &&
+         graph.leaves[static_cast<size_t>(at(graph, step).leaf)].constant;
 }
 
 class RoleFinder {
@@ -47,6 +53,8 @@ class RoleFinder {
     mark_used();
     if (stages())
       choose_rows_and_columns();
+    else if (has_windows(graph_))
+      choose_rows_of_windows();
     else
       choose_rows();
     for (size_t i = 0; i < count; ++i)
@@ -126,6 +134,15 @@ class RoleFinder {
     r_.single = r_.rows < 0 ? graph_.grid : graph_.grid & ~axis_set(r_.rows);
   }
 
+  // The axis of the grid that windows read along for.
+  void choose_rows_of_windows() {
+    AxisSet read = 0;
+    for (const Step& step : graph_.steps) read |= step.window.axes();
+    const std::vector<int> axes = axes_in(graph_.grid & read);
+    if (!axes.empty()) r_.rows = axes[0];
+    r_.single = graph_.grid & ~set_of(r_.rows);
+  }
+
   std::optional<RowProduct> product(int step, int rows) const {
     const Step& fold = at(graph_, step);
     if (fold.kind != Step::Kind::fold || fold.combine != ScalarFn::add || !std::has_single_bit(fold.over))
@@ -141,7 +158,11 @@ class RoleFinder {
       const AxisSet columns = of_right & ~of_left, more = of_left & ~of_right;
       if (!std::has_single_bit(columns)) continue;
       p.columns = std::countr_zero(columns);
-      if (rows >= 0 && (more & axis_set(rows)) != 0)
+      // Of an image's rows one follows the other, and a tile has pixels of one.
+      const AxisSet within = more & ~set_of(rows);
+      if (has_windows(graph_) && within != 0)
+        p.rows = axes_in(within).back();
+      else if (rows >= 0 && (more & axis_set(rows)) != 0)
         p.rows = rows;
       else if (more != 0)
         p.rows = axes_in(more).back();
@@ -177,7 +198,8 @@ class RoleFinder {
   }
 
   bool from_arguments(int step) const {
-    if (is_fold(graph_, step) || at(graph_, step).kind == Step::Kind::before) return false;
+    if (at(graph_, step).kind == Step::Kind::fold || at(graph_, step).kind == Step::Kind::before)
+      return false;
     return std::ranges::all_of(at(graph_, step).args, [&](int arg) { return from_arguments(arg); });
   }
 
@@ -186,19 +208,46 @@ class RoleFinder {
     for (int i = 0; i < count; ++i) {
       const Step& step = at(graph_, i);
       if (!r_.used[static_cast<size_t>(i)]) continue;
-      if (step.kind == Step::Kind::fold || step.kind == Step::Kind::before) hold(i);
+      if (is_fold(graph_, i) || step.kind == Step::Kind::before) hold(i);
       if (const auto& p = r_.products[static_cast<size_t>(i)]) {
-        if (!is_staged(p->left)) hold(p->left);
+        if (!is_staged(p->left) && !is_read_in_place(*p)) hold(p->left);
         if (!p->packed && !is_staged(p->right)) hold(p->right);
       }
     }
+    hold_weights_of_windows();
     for (int i = count; i-- > 0;) {
       if (!r_.used[static_cast<size_t>(i)]) continue;
       find_readers(i);
-      if (at(graph_, i).kind == Step::Kind::call && is_worth_holding(i)) hold(i);
+      if ((at(graph_, i).kind == Step::Kind::call || is_written_out(graph_, i)) && is_worth_holding(i))
+        hold(i);
     }
     // By what is held now.
     for (int i = count; i-- > 0;) find_readers(i);
+  }
+  // Pixels lie beside each other as rows do, but for those of rows that there are not.
+  bool is_read_in_place(const RowProduct& p) const {
+    return has_windows(graph_) && at(graph_, p.left).kind == Step::Kind::leaf && !follows_grid(p.rows);
+  }
+  bool follows_grid(int axis) const {
+    return std::ranges::any_of(graph_.steps, [&](const Step& step) {
+      return step.kind == Step::Kind::window && step.window.of == axis &&
+             std::ranges::any_of(step.window.parts, [&](const block::Window::Part& part) {
+               return (graph_.grid & axis_set(part.axis)) != 0 || follows_grid(part.axis);
+             });
+    });
+  }
+  // A kernel's weights are read again for each pixel, and may not lie channel by channel.
+  void hold_weights_of_windows() {
+    for (int i = 0; i < static_cast<int>(graph_.steps.size()); ++i) {
+      if (!r_.used[static_cast<size_t>(i)] || at(graph_, i).kind != Step::Kind::fold ||
+          r_.products[static_cast<size_t>(i)])
+        continue;
+      const std::vector<int> below = steps_of(graph_, r_.held, i);
+      if (std::ranges::none_of(below, [&](int step) { return at(graph_, step).kind == Step::Kind::window; }))
+        continue;
+      for (int step : below)
+        if (is_constant_leaf(graph_, step) && (at(graph_, step).axes & at(graph_, i).over) != 0) hold(step);
+    }
   }
   void hold(int step) { r_.held[static_cast<size_t>(step)] = true; }
 
@@ -272,6 +321,26 @@ bool is_read_by_one(const BlockGraph& graph, const Roles& roles, int leaf) {
     if (graph.steps[i].kind == Step::Kind::leaf && graph.steps[i].leaf == leaf)
       readers.insert(roles.readers[i].begin(), roles.readers[i].end());
   return readers.size() == 1;
+}
+
+bool is_written_out(const BlockGraph& graph, int step) {
+  constexpr int64_t kMostTaps = 49;
+  const Step& fold = at(graph, step);
+  if (fold.kind != Step::Kind::fold || fold.combine != ScalarFn::add || graph.is_running(fold)) return false;
+  int64_t taps = 1;
+  for (int axis : axes_in(fold.over)) taps *= graph.axes[static_cast<size_t>(axis)].extent;
+  if (taps > kMostTaps) return false;
+  const auto reads_window = [&](auto&& self, int i) -> bool {
+    const Step::Kind kind = at(graph, i).kind;
+    return kind == Step::Kind::window ||
+           (kind == Step::Kind::call &&
+            std::ranges::any_of(at(graph, i).args, [&](int arg) { return self(self, arg); }));
+  };
+  return reads_window(reads_window, fold.args[0]);
+}
+
+bool has_windows(const BlockGraph& graph) {
+  return std::ranges::any_of(graph.steps, [](const Step& step) { return step.kind == Step::Kind::window; });
 }
 
 bool decays(const BlockGraph& graph, int step) {

@@ -52,6 +52,10 @@ std::vector<int> steps_of(const BlockGraph& graph, const std::vector<bool>& held
 // Whether one product, or one other step of those in Roles::readers, alone computes with the leaf.
 bool is_read_by_one(const BlockGraph& graph, const Roles& roles, int leaf);
 
+bool has_windows(const BlockGraph& graph);
+// A sum over few values of a window: where it is read, tap by tap.
+bool is_written_out(const BlockGraph& graph, int step);
+
 // Whether the step is Exp(x - r), where r is a maximum of x, or of x and others before x: never above 1.
 bool decays(const BlockGraph& graph, int step);
 

@@ -41,7 +41,43 @@ Slice::Slice(const BlockGraph& graph, const Roles& roles, const BlockSchedule& s
       rows_(rows_of(graph, roles, schedule)),
       columns_(columns_of(graph, roles, schedule)),
       row_blocks_("block", rows_.tiles(), 1),
-      column_blocks_("column_block", columns_.tiles(), 1) {}
+      column_blocks_("column_block", columns_.tiles(), 1) {
+  find_followers();
+}
+
+// From what is read for the grid to what that reads in turn: windows that are read stand last.
+void Slice::find_followers() {
+  for (auto step = graph_.steps.rbegin(); step != graph_.steps.rend(); ++step) {
+    const block::Window& window = step->window;
+    if (step->kind != Step::Kind::window || follows_rows(window.of)) continue;
+    Follower follower{window.offset, 1};
+    bool follows = false;
+    for (const block::Window::Part& part : window.parts) {
+      if (is_of_slice(part.axis)) {
+        follows = true;
+        follower.first = follower.first + first_of(part.axis) * part.times;
+      }
+      if ((roles_.single & axis_set(part.axis)) == 0) follower.count += part.times * (most(part.axis) - 1);
+    }
+    if (follows) followers_.emplace(window.of, std::move(follower));
+  }
+}
+
+tile::Index Slice::first_of(int axis) const {
+  if (axis == roles_.rows) return linear::first_row(rows_, row_blocks_.at());
+  return follows_rows(axis) ? followers_.at(axis).first
+                            : tile::Index::variable(grid_variable(axis), extent(axis));
+}
+
+tile::Index Slice::place_in(const block::Window& window, const Cursor& cursor) const {
+  const bool follows = follows_rows(window.of);
+  tile::Index place = follows ? 0 : window.offset;
+  for (const block::Window::Part& part : window.parts) {
+    const AxisPlaces& at = is_of_slice(part.axis) ? cursor.local : cursor.global;
+    place = place + at[static_cast<size_t>(part.axis)] * part.times;
+  }
+  return place;
+}
 
 std::vector<linear::RowZone> Slice::row_zones() const {
   return zones_of(rows_, extent_of(graph_, roles_.rows));
@@ -72,6 +108,7 @@ tile::Condition Slice::in_blocks(const Zone& zone, int64_t low, int64_t high) co
 
 int64_t Slice::most(int axis) const {
   if (axis == roles_.rows) return rows_.rows;
+  if (follows_rows(axis)) return followers_.at(axis).count;
   if (axis == roles_.columns) return columns_.rows;
   for (int loop_axis : graph_.loops)
     if (axis == loop_axis) return std::min(extent(axis), schedule_.block);
@@ -97,7 +134,10 @@ void Slice::set(Cursor& cursor, int axis, const tile::Index& local, const Zone& 
   cursor.local[static_cast<size_t>(axis)] = local;
   tile::Index& global = cursor.global[static_cast<size_t>(axis)];
   global = local;
-  if (axis == roles_.rows) {
+  if (follows_rows(axis)) {
+    // What is computed in place of values that there are not nobody stores.
+    global = tile::clamp(followers_.at(axis).first + local, 0, extent(axis) - 1);
+  } else if (axis == roles_.rows) {
     global = linear::first_row(rows_, row_blocks_.at()) + local;
     // A block may have fewer rows; what is computed in place of the others nobody stores.
     if (rows_.tiles() * rows_.rows > extent(axis)) global = tile::clamp(global, 0, extent(axis) - 1);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "korch/codegen/block/arguments.h"
 #include "korch/codegen/block/roles.h"
 #include "korch/codegen/linear/slice_axis.h"
@@ -53,6 +55,12 @@ class Slice {
     return in_blocks(zone, 1, blocks_of_slice(zone.loop_axis) - 1);
   }
 
+  // An axis that a window reads along for rows of the grid: the slice has what those read, also in place of
+  // values that there are not.
+  bool follows_rows(int axis) const { return followers_.contains(axis); }
+  // Where the slice has what a window reads at the cursor: along its axis.
+  tile::Index place_in(const block::Window& window, const Cursor& cursor) const;
+
   int64_t extent(int axis) const { return graph_.axes[static_cast<size_t>(axis)].extent; }
   const std::string& name(int axis) const { return graph_.axes[static_cast<size_t>(axis)].name; }
   // What a slice holds of an axis at a time, at most, and in the zone.
@@ -73,6 +81,16 @@ class Slice {
   int64_t tile_columns(int axis) const;
 
  private:
+  struct Follower {
+    tile::Index first;  // value
+    int64_t count = 1;
+  };
+
+  bool is_of_slice(int axis) const {
+    return axis == roles_.rows || (roles_.single & axis_set(axis)) != 0 || follows_rows(axis);
+  }
+  void find_followers();
+  tile::Index first_of(int axis) const;
   tile::Condition in_blocks(const Zone& zone, int64_t low, int64_t high) const;
 
   const BlockGraph& graph_;
@@ -80,6 +98,7 @@ class Slice {
   const BlockSchedule schedule_;
   const linear::RowTiling rows_, columns_;
   const linear::SliceAxis row_blocks_, column_blocks_;
+  std::map<int, Follower> followers_;
 };
 
 // The register tile of a product.
