@@ -90,8 +90,8 @@ double repetitions(const BlockGraph& graph, AxisSet axes, AxisSet outer) {
   return times;
 }
 
-// A slice has rows of an image, and all pixels and channels of each: of axes along which windows read the first
-// one is dealt out, and none that weights have.
+// A slice has rows of an image, and all pixels and channels of each: of axes along which windows read the
+// first one is dealt out, and none that weights have.
 AxisSet without_windows_but_one(const BlockGraph& graph, AxisSet axes) {
   AxisSet read = 0, of = 0;
   for (const Step& step : graph.steps)
