@@ -1,11 +1,13 @@
-// Mutants of tile graphs that block graphs were lowered to: a swapped buffer, a block or an offset off by
-// one, a dropped restart, a nest or store that is missing (a rescaling, say), a wrong axis, another function.
-// Those that compute something else are not taken for equal over fields. KORCH_MUTANTS says how many of them.
+// Mutants of tile graphs that block graphs were lowered to, for cores and for thread blocks: a swapped
+// buffer, a block or an offset off by one, a dropped restart, a nest or store that is missing (a rescaling,
+// say), a wrong axis, another function. Those that compute something else are not taken for equal over
+// fields. KORCH_MUTANTS says how many of them.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <random>
 #include <regex>
@@ -27,8 +29,14 @@ struct SmallSizes {
 };
 constexpr SmallSizes kSmallSizes[] = {{2, 2, 1, 2}, {2, 4, 2, 3}};
 
+// In register tiles, in nests that read products' operands where they lie, the same in two phases, and in the
+// nests of a thread block.
+enum class Way { tiles, direct, two_phases, staged };
+constexpr Way kWays[] = {Way::tiles, Way::direct, Way::two_phases, Way::staged};
+
 struct SmallKernel {
   std::string name;
+  Way way;
   tile::TileGraph reference;
   std::string text;
   std::vector<HostTensor> arguments, results;
@@ -50,7 +58,19 @@ std::vector<HostTensor> random_values(const tile::TileGraph& graph) {
   return arguments;
 }
 
-std::optional<SmallKernel> small_kernel(const std::string& name, const SmallSizes& sizes) {
+BlockSchedule small_schedule(Way way, const SmallSizes& sizes) {
+  BlockSchedule schedule{.structure = 0, .rows = 2, .block = sizes.block};
+  schedule.direct = way == Way::direct || way == Way::two_phases;
+  if (way == Way::two_phases) schedule.parts = 2;
+  if (way == Way::staged) {
+    schedule.columns = schedule.k_tile = 2;
+    schedule.matrix_units = ProductType::tf32;  // tiles of 32 columns: those of threads alone have 2048
+  }
+  return schedule;
+}
+
+// Nothing where it has no two phases, or a block cuts a register tile.
+std::optional<SmallKernel> small_kernel(const std::string& name, Way way, const SmallSizes& sizes) {
   std::ostringstream text;
   text << std::ifstream(std::string(KORCH_SOURCE_DIR) + "/tests/block/structures/" + name + ".kt").rdbuf();
   block::BlockGraph graph = block::parse_block_graph(text.str());
@@ -60,96 +80,91 @@ std::optional<SmallKernel> small_kernel(const std::string& name, const SmallSize
                                : sizes.whole + static_cast<int64_t>(i % 2);
   for (int loop : graph.loops)
     graph.axes[static_cast<size_t>(loop)].extent = sizes.full_blocks * sizes.block + 1;
-  Device device = cpu_device(Isa::portable, 1);
-  device.vector_bytes = static_cast<int>(sizes.lanes * static_cast<int64_t>(sizeof(float)));
+  Device device = way == Way::staged ? cuda_device() : cpu_device(Isa::portable, 1);
+  if (way != Way::staged)
+    device.vector_bytes = static_cast<int>(sizes.lanes * static_cast<int64_t>(sizeof(float)));
   const auto arguments = plain_arguments(graph);
-  const Result<tile::ScheduledGraph> kernel = lower(graph, {.structure = 0, .rows = 2, .block = sizes.block},
-                                                    device, *arguments, Division::by_quotients);
-  if (!kernel.ok()) return std::nullopt;  // a block that cuts a register tile
-  SmallKernel small{
-      name, reference_kernel(block::meaning_of(graph).terms), tile::print(kernel.value()), {}, {}};
+  const Result<tile::ScheduledGraph> kernel =
+      lower(graph, small_schedule(way, sizes), device, *arguments, Division::by_quotients);
+  if (!kernel.ok()) return std::nullopt;
+  SmallKernel small{name, way, reference_kernel(block::meaning_of(graph).terms), tile::print(kernel.value()),
+                    {},   {}};
   small.arguments = random_values(small.reference);
   small.results = tile::interpret(small.reference, small.arguments, tile::Arithmetic::float64);
   return small;
 }
 
+using Places = std::vector<std::pair<size_t, size_t>>;  // of a text: where, and how long
+
+// What a mistake may be made in.
+enum class Part { number, buffer, axis, operand, function, restart, store, nest };
+constexpr int kParts = 8;
+
+Places places_of(const std::string& text, Part part) {
+  static const std::regex patterns[kParts] = {
+      std::regex("\\b[0-9]+\\b"),
+      std::regex("\\b(?:in|const|out|temp|s)[0-9]+(?=\\[)"),
+      std::regex("\\b(?:at_|i_|block|row|col|tile|k_tile|r|c|k)[a-z0-9_]*\\b(?= \\*| \\+|\\])"),
+      std::regex("%[0-9]+(?=[,)\\n ])(?! =)"),
+      std::regex("\\b(?:add|sub|mul|max|div|min)(?=\\()"),
+      std::regex(" anew [^{\\n]*(?= registers)| anew [^{\\n]*(?= \\{)"),
+      std::regex("\\n *[a-z]+[0-9]+\\[[^\\n]*<-[^\\n]*"),
+      std::regex("\\n( *)(?:map|reduce)[^\\n]*\\{")};
+  Places places;
+  const auto first = static_cast<std::ptrdiff_t>(text.find("phase"));
+  const std::regex& pattern = patterns[static_cast<size_t>(part)];
+  for (std::sregex_iterator i(text.begin() + first, text.end(), pattern), end; i != end; ++i)
+    places.emplace_back(static_cast<size_t>(i->position() + first), static_cast<size_t>(i->length()));
+  return places;
+}
+
+// Of one text: texts with one mistake each.
 class TileMutator {
  public:
-  explicit TileMutator(uint64_t seed) : draw_(seed) {}
+  explicit TileMutator(std::string text) : text_(std::move(text)) {
+    for (int part = 0; part < kParts; ++part) places_[part] = places_of(text_, static_cast<Part>(part));
+  }
 
-  size_t pick(size_t count) { return static_cast<size_t>(draw_() % count); }
-
-  std::string mutant(const std::string& text) {
-    switch (pick(8)) {
-      case 0:
-        return with_other_number(text);
-      case 1:  // a store to, or a load from, another buffer
-        return swapped(text, std::regex("\\b(?:in|const|out|temp|s)[0-9]+(?=\\[)"));
-      case 2:  // another axis
-        return swapped(text,
-                       std::regex("\\b(?:at_|i_|block|row|tile|column|r|c|k)[a-z0-9_]*\\b(?= \\*| \\+|\\])"));
-      case 3:
-        return swapped(text, std::regex("%[0-9]+(?=[,)\\n ])(?! =)"));
-      case 4:
-        return swapped(text, std::regex("\\b(?:add|sub|mul|max|div|min)(?=\\()"));
-      case 5:
-        return without(text, std::regex(" anew [^{\\n]*(?= registers)| anew [^{\\n]*(?= \\{)"));
-      case 6:
-        return without(text, std::regex("\\n *[a-z]+[0-9]+\\[[^\\n]*<-[^\\n]*"));
-      default:
-        return without_nest(text);
+  std::string mutant(std::mt19937_64& random) const {
+    const auto part = static_cast<Part>(random() % kParts);
+    const Places& places = places_[static_cast<size_t>(part)];
+    if (places.empty()) return text_;
+    const auto [at, size] = places[random() % places.size()];
+    std::string text = text_;
+    switch (part) {
+      case Part::number:
+        if (text[at - 1] == '%') return text;
+        return text.replace(at, size, other_number(std::stoi(text.substr(at, size)), random));
+      case Part::buffer:  // a store to, or a load from, another one
+      case Part::axis:
+      case Part::operand:
+      case Part::function: {
+        const auto [from, length] = places[random() % places.size()];
+        return text.replace(at, size, text_.substr(from, length));
+      }
+      case Part::restart:
+      case Part::store:
+        return text.erase(at, size);
+      case Part::nest:
+        return text.erase(at, end_of_nest(at, size) - at);
     }
+    return text;
   }
 
  private:
-  using Places = std::vector<std::pair<size_t, size_t>>;  // where, and how long
-
-  static size_t body_of(const std::string& text) { return text.find("phase"); }
-
-  static Places places_of(const std::string& text, const std::regex& what) {
-    Places places;
-    const auto first = static_cast<std::ptrdiff_t>(body_of(text));
-    for (std::sregex_iterator i(text.begin() + first, text.end(), what), end; i != end; ++i)
-      places.emplace_back(static_cast<size_t>(i->position() + first), static_cast<size_t>(i->length()));
-    return places;
-  }
-
-  // In place of one, another one.
-  std::string swapped(std::string text, const std::regex& what) {
-    const Places places = places_of(text, what);
-    if (places.empty()) return text;
-    const auto [at, size] = places[pick(places.size())];
-    const auto [from, length] = places[pick(places.size())];
-    return text.replace(at, size, text.substr(from, length));
-  }
-
-  std::string without(std::string text, const std::regex& what) {
-    const Places places = places_of(text, what);
-    if (places.empty()) return text;
-    const auto [at, size] = places[pick(places.size())];
-    return text.erase(at, size);
-  }
-
   // In an index, a range or a condition.
-  std::string with_other_number(std::string text) {
-    const Places places = places_of(text, std::regex("\\b[0-9]+\\b"));
-    const auto [at, size] = places[pick(places.size())];
-    if (text[at - 1] == '%') return text;
-    const int number = std::stoi(text.substr(at, size));
-    return text.replace(at, size, std::to_string(number == 0 || pick(2) == 0 ? number + 1 : number - 1));
+  static std::string other_number(int number, std::mt19937_64& random) {
+    return std::to_string(number == 0 || random() % 2 == 0 ? number + 1 : number - 1);
   }
 
-  std::string without_nest(std::string text) {
-    const Places places = places_of(text, std::regex("\\n( *)(?:map|reduce)[^\\n]*\\{"));
-    if (places.empty()) return text;
-    const auto [at, size] = places[pick(places.size())];
-    const size_t indent = text.find_first_not_of(' ', at + 1) - at - 1;
+  size_t end_of_nest(size_t at, size_t size) const {
+    const size_t indent = text_.find_first_not_of(' ', at + 1) - at - 1;
     const std::string close = "\n" + std::string(indent, ' ') + "}";
-    const size_t end = text.find(close, at + size);
-    return end == std::string::npos ? text : text.erase(at, end + close.size() - at);
+    return text_.find(close, at + size) + close.size();
   }
 
-  std::mt19937_64 draw_;
+  std::string text_;
+  Places places_[kParts];
 };
 
 // Whether it computes something else: not if it is no graph, reads what nothing wrote, or gives no number.
@@ -169,17 +184,17 @@ std::vector<SmallKernel> small_kernels() {
   std::vector<SmallKernel> kernels;
   for (const char* name : {"attention", "attention_where", "attention_soft_cap", "attention_two_terms",
                            "linear_attention", "log_sum_exp", "rms_norm_matmul", "gated_mlp", "lora",
-                           "rms_swiglu", "absmax_matmul", "ntrans", "inverted_residual"})
-    for (const SmallSizes& sizes : kSmallSizes)
-      if (auto kernel = small_kernel(name, sizes)) kernels.push_back(std::move(*kernel));
+                           "rms_swiglu", "absmax_matmul", "ntrans", "qk_norm_gqa", "inverted_residual"})
+    for (const Way way : kWays)
+      for (const SmallSizes& sizes : kSmallSizes)
+        if (auto kernel = small_kernel(name, way, sizes)) kernels.push_back(std::move(*kernel));
   return kernels;
 }
 
 TEST(TileMutants, ThoseThatComputeSomethingElseAreNotEqual) {
   const char* wanted = std::getenv("KORCH_MUTANTS");
-  const int mutants = wanted != nullptr ? std::stoi(wanted) : 600;
+  const int mutants = wanted != nullptr ? std::stoi(wanted) : 1000;
   const std::vector<SmallKernel> kernels = small_kernels();
-  ASSERT_GT(kernels.size(), 16U);
   for (const SmallKernel& kernel : kernels) {
     const tile::ScheduledGraph parsed = tile::parse_tile_graph(kernel.text);
     ASSERT_FALSE(differs(kernel, parsed)) << kernel.name << "\n" << kernel.text;
@@ -187,19 +202,24 @@ TEST(TileMutants, ThoseThatComputeSomethingElseAreNotEqual) {
         << kernel.name << "\n"
         << kernel.text;
   }
-  TileMutator mutator(48);
+  std::vector<TileMutator> mutators;
+  for (const SmallKernel& kernel : kernels) mutators.emplace_back(kernel.text);
+  std::mt19937_64 random(48);
   std::set<std::string> seen;
-  for (int different = 0, draws = 0; different < mutants; ++draws) {
-    ASSERT_LT(draws, 100 * mutants);
-    const SmallKernel& kernel = kernels[mutator.pick(kernels.size())];
-    const std::string text = mutator.mutant(kernel.text);
+  std::map<Way, int> different;
+  for (int count = 0, draws = 0; count < mutants; ++draws) {
+    ASSERT_LT(draws, 100 * mutants) << count << " mutants were found, " << seen.size() << " tried";
+    const size_t which = random() % kernels.size();
+    const SmallKernel& kernel = kernels[which];
+    const std::string text = mutators[which].mutant(random);
     if (!seen.insert(kernel.name + text).second) continue;
     try {
       const tile::ScheduledGraph mutant = tile::parse_tile_graph(text);
       if (!tile::structural_fault(mutant).empty() || !tile::coverage_fault(mutant).empty() ||
           !differs(kernel, mutant))
         continue;
-      ++different;
+      ++count;
+      ++different[kernel.way];
       EXPECT_NE(tile::compare_over_field(mutant, kernel.reference, {16, 1}).says, FieldResult::Says::same)
           << kernel.name << "\n"
           << text << "\nin place of\n"
@@ -207,6 +227,7 @@ TEST(TileMutants, ThoseThatComputeSomethingElseAreNotEqual) {
     } catch (const Error&) {  // no graph, or one with other arguments
     }
   }
+  for (const Way way : kWays) EXPECT_GT(different[way], mutants / 10);
 }
 
 }  // namespace
