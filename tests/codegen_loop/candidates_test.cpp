@@ -143,6 +143,23 @@ TEST(Gather, AlongTheVectorizedAxis) {
             0);
 }
 
+// Of i32 and i64, from the first element of the data to the last one.
+TEST(Gather, ElementsInLanes) {
+  for (DType type : {DType::i32, DType::i64}) {
+    Graph graph;
+    const ValueId x = graph.add_input({DType::f32, {3, 7, 61}}, "x");
+    const ValueId i = graph.add_input({type, {3, 5, 53}}, "i");
+    const ValueId b = graph.add_input({DType::f32, {53}}, "b");
+    const ValueId found = graph.add(Op::GatherElements, AxisAttrs{2}, {x, i});
+    graph.set_outputs({graph.add(Op::Add, NoAttrs{}, {found, b})}, {"y"});
+    HostTensor at(TensorType{DType::i64, {3, 5, 53}});
+    for (int64_t k = 0; k < at.elements(); ++k) at.mutable_data<int64_t>()[k] = k * 7 % 122 - 61;
+    EXPECT_GT(check_with(graph, {random_tensor({DType::f32, {3, 7, 61}}, 1), converted(at, type),
+                                 random_tensor({DType::f32, {53}}, 2)}),
+              0);
+  }
+}
+
 TEST(Gather, ConstantIndices) {
   EXPECT_GT(check_text(R"(graph {
   input %x : f32[1x5x6x7] "x"

@@ -46,6 +46,53 @@ const std::vector<Case>& hand_written() {
   %y = Relu(%z)
   output %y "y"
 })"},
+      {"elements_of_rows", R"(graph {
+  input %x : f32[5x8x37] "x"
+  input %i : i32[2x8x37] "i"
+  %y = GatherElements(%x, %i) {axis=0}
+  output %y "y"
+})"},
+      {"elements_by_long_indices", R"(graph {
+  input %x : f32[7x37] "x"
+  input %i : i64[5x43] "i"
+  %g = GatherElements(%x, %i) {axis=1}
+  %y = Exp(%g)
+  output %y "y"
+})"},
+      // Data, indices and result in lanes; lanes are left over, and rows of the data.
+      {"elements_in_lanes", R"(graph {
+  input %x : f32[3x9x40] "x"
+  input %i : i32[3x7x53] "i"
+  input %b : f32[53] "b"
+  %g = GatherElements(%x, %i) {axis=2}
+  %y = Add(%g, %b)
+  output %y "y"
+})"},
+      {"elements_by_small_indices", R"(graph {
+  input %x : f32[4x40] "x"
+  input %i : i8[4x53] "i"
+  input %j : u16[4x53] "j"
+  %g = GatherElements(%x, %i) {axis=1}
+  %h = GatherElements(%x, %j) {axis=1}
+  %y = Sub(%g, %h)
+  output %y "y"
+})"},
+      {"softmax_of_elements", R"(graph {
+  input %x : f32[6x40] "x"
+  input %i : i32[1x40] "i"
+  input %t : f32[40x6] "t"
+  %all = Expand(%i) {shape=[6,40]}
+  %g = GatherElements(%x, %all) {axis=1}
+  %turned = Transpose(%t) {perm=[1,0]}
+  %h = GatherElements(%turned, %all) {axis=1}
+  %a = Add(%g, %h)
+  %m = ReduceMax(%a) {axes=[1], keepdims=true}
+  %d = Sub(%a, %m)
+  %e = Exp(%d)
+  %s = ReduceSum(%e) {axes=[1], keepdims=true}
+  %y = Div(%e, %s)
+  output %y "y"
+})"},
       {"softmax_of_many_short_rows", R"(graph {
   input %x : f32[33792x4] "x"
   %m = ReduceMax(%x) {axes=[1], keepdims=true}

@@ -4,12 +4,6 @@ namespace korch::testing {
 
 const std::vector<Case>& opaque_primitives() {
   static const std::vector<Case> cases = {
-      {"gather_elements", R"(graph {
-  input %x : f32[3x8x37] "x"
-  input %i : i32[2x8x37] "i"
-  %y = GatherElements(%x, %i) {axis=0}
-  output %y "y"
-})"},
       {"gather_slices", R"(graph {
   input %x : f32[2x6x6x21] "x"
   input %i : i64[2x3x2] "i"

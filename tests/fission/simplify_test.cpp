@@ -217,6 +217,44 @@ TEST(Simplify, ShrinksConstantsReadElementwise) {
             Shape{});
 }
 
+// 4 x 600 x 600 indices, which are the same for each of the four: int32, and written once. What reads them in
+// another order reads transposed ones.
+TEST(Simplify, ConstantIndicesOfElementsAreNarrowAndWrittenOnce) {
+  constexpr int64_t kRows = 600, kColumns = 590, kPlaces = 1000;
+  Graph graph;
+  const ValueId x = graph.add_input({DType::f32, {4, kRows, kPlaces}}, "x");
+  HostTensor indices(TensorType{DType::i64, {4, kRows, kColumns}});
+  for (int64_t i = 0; i < indices.elements(); ++i) {
+    const int64_t row = i / kColumns % kRows, column = i % kColumns;
+    indices.mutable_data<int64_t>()[i] = (row * 7 + column * 13) % (2 * kPlaces) - kPlaces;
+  }
+  const ValueId found =
+      graph.add(Op::GatherElements, AxisAttrs{2}, {x, graph.add_constant(indices, "indices")});
+  graph.set_outputs({graph.add(Op::Transpose, PermAttrs{{0, 2, 1}}, {found})}, {"y"});
+  const std::vector<HostTensor> inputs = random_inputs(graph, 1);
+  const std::vector<HostTensor> expected = interpret(graph, inputs);
+  simplify(graph);
+  verify(graph, GraphForm::primitive);
+  expect_close(expected, interpret(graph, inputs), 0);
+  const Node& gather = graph.node(graph.value(graph.outputs()[0]).producers[0]);
+  ASSERT_EQ(gather.op, Op::GatherElements);
+  EXPECT_EQ(std::get<AxisAttrs>(gather.attrs).axis, 1);
+  const Node& expand = graph.node(graph.value(gather.inputs[1]).producers[0]);
+  ASSERT_EQ(expand.op, Op::Expand);
+  ASSERT_NE(graph.constant(expand.inputs[0]), nullptr);
+  EXPECT_EQ(to_string(graph.value(expand.inputs[0]).type), "i32[1x590x600]");
+}
+
+TEST(Simplify, IndicesOutsideTheAxisStayAsTheyAre) {
+  Graph graph = parse_graph(R"(graph {
+    input %x : f32[2x3] "x"
+    %i = Constant() {value=[0,3]} : i64[2x1]
+    %y = GatherElements(%x, %i) {axis=1} : f32[2x1]
+    output %y "y"
+  })");
+  EXPECT_EQ(simplify(graph), 0);
+}
+
 TEST(Simplify, ReducesStrength) {
   const auto power = [](const std::string& before, const std::string& exponent) {
     return simplified_operators("input %x : f64[3] \"x\"\n%e = Constant() {value=[" + exponent +

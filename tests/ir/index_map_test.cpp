@@ -13,7 +13,7 @@ using Elements = std::vector<int64_t>;
 IndexMaps maps_of(Op op, const Attrs& attrs, const std::vector<Shape>& inputs) {
   std::vector<TensorType> types;
   for (const Shape& shape : inputs) types.push_back({DType::f32, shape});
-  if (op == Op::Gather) types[1].dtype = DType::i64;
+  if (looks_up(op)) types[1].dtype = DType::i64;
   return index_maps(op, attrs, types, infer_types(op, attrs, types)[0].shape);
 }
 
@@ -75,6 +75,13 @@ TEST(IndexMap, GatherLooksUpOneCoordinate) {
   EXPECT_EQ(reads(maps, 1), (Elements{0, 0, 1, 1, 0, 0, 1, 1}));
   EXPECT_EQ(reads(maps, 0, 2), (Elements{4, 5, 4, 5, 10, 11, 10, 11}));
   EXPECT_EQ(reads(maps_of(Op::Gather, AxisAttrs{0}, {{2, 3}, {}}), 0, 1), (Elements{3, 4, 5}));
+}
+
+TEST(IndexMap, GatherElementsLooksUpOneCoordinateOfEachElement) {
+  const IndexMaps maps = maps_of(Op::GatherElements, AxisAttrs{1}, {{2, 3, 2}, {2, 1, 2}});
+  EXPECT_EQ(maps.result, (Shape{2, 1, 2}));
+  EXPECT_EQ(reads(maps, 1), (Elements{0, 1, 2, 3}));
+  EXPECT_EQ(reads(maps, 0, 2), (Elements{4, 5, 10, 11}));
 }
 
 TEST(IndexMap, Windows) {

@@ -178,7 +178,7 @@ void count(const Graph& graph, const Node& node, Operators& sum) {
         sum.moves_innermost += !map.coordinates.empty() &&
                                map.coordinates.back().axis + 1 != static_cast<int>(made.shape.size());
         sum.moved_work += elements(made);
-      } else if (node.op == Op::Gather) {
+      } else if (looks_up(node.op)) {
         ++sum.gather;
       } else if (node.op != Op::Reshape) {
         ++sum.cuts;

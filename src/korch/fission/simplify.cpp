@@ -3,14 +3,6 @@
 #include "korch/interp/interpreter.h"
 
 namespace korch {
-namespace {
-
-// Folding may make the graph this much larger per node: a mask or a position table, not a weight-sized
-// tensor.
-constexpr int64_t kFoldedGrowthBytes = int64_t{1} << 20;
-
-}  // namespace
-
 namespace passes {
 
 int fold_constant_nodes(Graph& graph) {
@@ -34,6 +26,8 @@ const std::vector<SimplifyPass>& simplify_passes() {
       // Before folding, which would write out what these keep small.
       {"drop_expands", passes::drop_expands},
       {"shrink_constants", passes::shrink_constants},
+      {"narrow_indices", passes::narrow_indices},
+      {"transpose_gathers", passes::transpose_gathers},
       {"reduce_strength", passes::reduce_strength},
       {"constants_second", passes::constants_second},
       {"fold_constants", passes::fold_constant_nodes},

@@ -43,6 +43,12 @@ int absorb_transposes(Graph& graph);
 int separate_axes(Graph& graph);
 // Constants that repeat themselves along an axis and are read only elementwise lose that axis.
 int shrink_constants(Graph& graph);
+// Constant indices of GatherElements are int32 where that holds them, and of what repeats itself there is
+// one.
+int narrow_indices(Graph& graph);
+// A transpose of what GatherElements reads by constant indices moves to its operands: the indices' is folded,
+// so that they are read in the order of the result.
+int transpose_gathers(Graph& graph);
 // Powers with small constant exponents become products; division by powers of two becomes multiplication.
 int reduce_strength(Graph& graph);
 // Constants become the second operand of sums and products, so that equal kernels have equal text, whoever
@@ -52,6 +58,12 @@ int constants_second(Graph& graph);
 int fold_constant_nodes(Graph& graph);
 // Equal nodes over equal inputs become one.
 int merge_common(Graph& graph);
+
+// Folding may make the graph this much larger per node: a mask or a position table, not a weight-sized
+// tensor.
+constexpr int64_t kFoldedGrowthBytes = int64_t{1} << 20;
+// With one element along axes that repeat it, and no leading axes of one.
+HostTensor without_repetition(HostTensor tensor);
 
 }  // namespace passes
 }  // namespace korch

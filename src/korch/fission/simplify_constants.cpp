@@ -44,6 +44,8 @@ HostTensor first_along(const HostTensor& tensor, size_t axis) {
   return result;
 }
 
+}  // namespace
+
 HostTensor without_repetition(HostTensor tensor) {
   for (size_t axis = 0; axis < tensor.shape().size(); ++axis) {
     if (tensor.shape()[axis] > 1 && repeats_along(tensor, axis)) tensor = first_along(tensor, axis);
@@ -52,6 +54,8 @@ HostTensor without_repetition(HostTensor tensor) {
   while (!shape.empty() && shape[0] == 1) shape.erase(shape.begin());
   return tensor.reshaped(shape);
 }
+
+namespace {
 
 // Replaces one operand of an elementwise node by a smaller constant where the result keeps its type.
 bool shrink_operand(Graph& graph, NodeId id, size_t operand) {

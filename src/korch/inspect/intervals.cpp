@@ -98,8 +98,8 @@ std::optional<Interval> of_reduction(const Graph& graph, const Node& node,
                                      const std::vector<Interval>& operands) {
   const Shape& shape = graph.value(node.inputs[0]).type.shape;
   const Interval& a = operands[0];
-  if (node.op == Op::ReduceMax || node.op == Op::ReduceMin || node.op == Op::GatherElements ||
-      node.op == Op::GatherND || node.op == Op::WindowMax || node.op == Op::Tile)
+  if (node.op == Op::ReduceMax || node.op == Op::ReduceMin || node.op == Op::GatherND ||
+      node.op == Op::WindowMax || node.op == Op::Tile)
     return a;
   if (node.op == Op::Trilu) return hull(a, {0, 0});
   if (node.op == Op::ScatterElements || node.op == Op::ScatterND) return hull(a, operands[2]);

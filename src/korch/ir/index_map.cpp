@@ -127,6 +127,13 @@ void gather(const InferArgs& args, IndexMaps& maps) {
   maps.operands[1].coordinates = axes_from(axis, indices.size());
 }
 
+void gather_elements(const InferArgs& args, IndexMaps& maps) {
+  require_element_indices(args);
+  maps.result = args.shape(1);
+  for (IndexMap& map : maps.operands) map.coordinates = axes_from(0, maps.result.size());
+  maps.operands[0].coordinates[args.get<AxisAttrs>().axis].looked_up = true;
+}
+
 // The result has an axis of repetitions before each one.
 void repeat(const InferArgs& args, IndexMaps& maps) {
   const Shape& repeats = args.get<ShapeAttrs>().shape;
@@ -269,7 +276,7 @@ const auto& layout_rules() {
       {Op::Concat, concat},       {Op::Expand, expand},
       {Op::Gather, gather},       {Op::Tile, repeat},
       {Op::DepthToSpace, blocks}, {Op::DepthToSpaceCRD, blocks},
-      {Op::SpaceToDepth, blocks},
+      {Op::SpaceToDepth, blocks}, {Op::GatherElements, gather_elements},
   };
   return rules;
 }

@@ -15,6 +15,11 @@ namespace korch {
 
 struct InferArgs;
 
+// Whether one coordinate of the first operand is what the second one holds; AxisAttrs tells which.
+inline bool looks_up(Op op) {
+  return op == Op::Gather || op == Op::GatherElements;
+}
+
 // What is read where a coordinate lies outside of the operand's axis.
 enum class Outside {
   never,    // no coordinate does
@@ -36,7 +41,7 @@ struct Coordinate {
   int64_t step = 1;
   int64_t offset = 0;
   int64_t divisor = 1;     // nothing is read where it leaves a rest
-  bool looked_up = false;  // what the second operand holds at the coordinates from `axis` on (Gather)
+  bool looked_up = false;  // what the second operand holds at the element that it reads of it (looks_up)
   Outside outside = Outside::never;
 
   // No element: -1. Positions and taps count from 0, `extent` is the operand's.

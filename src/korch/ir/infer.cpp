@@ -46,6 +46,19 @@ void require_winograd(const InferArgs& args, const WinogradAttrs& attrs) {
   infer_require(args, is_float(args.inputs[0].dtype), "operands must be floats");
 }
 
+void require_element_indices(const InferArgs& args) {
+  const int64_t axis = args.get<AxisAttrs>().axis;
+  require_axis(args, axis, args.rank(0));
+  infer_require(args, is_integer(args.inputs[1].dtype), "indices must be integers");
+  infer_require(args, args.rank(1) == args.rank(0), "indices need the data's rank");
+  const Shape &data = args.shape(0), &indices = args.shape(1);
+  for (int64_t i = 0; i < args.rank(0); ++i) {
+    if (i != axis && indices[i] > data[i])
+      infer_fail(args, fmt::format("the indices' extent {} on axis {} exceeds the data's {}", indices[i], i,
+                                   data[i]));
+  }
+}
+
 Shape broadcast_shapes(const InferArgs& args, const Shape& a, const Shape& b) {
   try {
     return broadcast(a, b);

@@ -40,6 +40,9 @@ int64_t checked_add(const InferArgs& args, int64_t a, int64_t b);
 int64_t checked_multiply(const InferArgs& args, int64_t a, int64_t b);
 void require_same_dtype(const InferArgs& args);
 void require_winograd(const InferArgs& args, const WinogradAttrs& attrs);
+// GatherElements and ScatterElements: an index replaces the coordinate on one axis; on the others its own
+// coordinate is used, so it must be one of the data's.
+void require_element_indices(const InferArgs& args);
 // Numpy broadcasting that names the operator.
 Shape broadcast_shapes(const InferArgs& args, const Shape& a, const Shape& b);
 

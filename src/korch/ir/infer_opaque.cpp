@@ -36,21 +36,6 @@ void check_scatter_nd(const InferArgs& args) {
     infer_fail(args, fmt::format("updates must have shape [{}]", to_string(updates)));
 }
 
-// An index replaces a coordinate on one axis; on the others its own coordinate is used, so it must be one of
-// the data's.
-void check_elements(const InferArgs& args) {
-  const int64_t axis = args.get<AxisAttrs>().axis;
-  require_axis(args, axis, args.rank(0));
-  infer_require(args, is_integer(args.inputs[1].dtype), "indices must be integers");
-  infer_require(args, args.rank(1) == args.rank(0), "indices need the data's rank");
-  const Shape &data = args.shape(0), &indices = args.shape(1);
-  for (int64_t i = 0; i < args.rank(0); ++i) {
-    if (i != axis && indices[i] > data[i])
-      infer_fail(args, fmt::format("the indices' extent {} on axis {} exceeds the data's {}", indices[i], i,
-                                   data[i]));
-  }
-}
-
 using Types = std::vector<TensorType>;
 
 Types cum_sum(const InferArgs& args) {
@@ -81,17 +66,12 @@ Types non_max_suppression(const InferArgs& args) {
   return {{DType::i64, {scores[0], scores[1], attrs.k}}};
 }
 
-Types gather_elements(const InferArgs& args) {
-  check_elements(args);
-  return {{args.inputs[0].dtype, args.shape(1)}};
-}
-
 Types gather_nd(const InferArgs& args) {
   return {{args.inputs[0].dtype, gather_nd_shape(args)}};
 }
 
 Types scatter_elements(const InferArgs& args) {
-  check_elements(args);
+  require_element_indices(args);
   infer_require(args, args.shape(1) == args.shape(2), "updates need the shape of the indices");
   infer_require(args, args.inputs[2].dtype == args.inputs[0].dtype, "updates need the data's element type");
   return {args.inputs[0]};
@@ -192,7 +172,6 @@ std::vector<TensorType> infer_opaque(const InferArgs& args) {
       {Op::CumSum, cum_sum},
       {Op::TopK, top_k},
       {Op::NonMaxSuppression, non_max_suppression},
-      {Op::GatherElements, gather_elements},
       {Op::GatherND, gather_nd},
       {Op::ScatterElements, scatter_elements},
       {Op::ScatterND, scatter_nd},

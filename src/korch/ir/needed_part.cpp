@@ -143,7 +143,7 @@ class Backwards {
     if (node.op == Op::Append) return appended(node, i, out);
     if (std::holds_alternative<WinogradAttrs>(node.attrs)) return winograd(node, i, out);
     // Kernels check all indices that a slice reads.
-    if (info(node.op).category == Category::opaque || (node.op == Op::Gather && i == 1))
+    if (info(node.op).category == Category::opaque || (looks_up(node.op) && i == 1))
       return all(node.inputs[i]);
     NeededPart part = read(maps, i, out);
     if (node.op == Op::Gather) {

@@ -290,7 +290,8 @@ struct Fusing {
   X(Pad, layout, 1, 1, 1, PadAttrs)                                                                       \
   X(Concat, layout, 1, -1, 1, AxisAttrs)                                                                  \
   X(Expand, layout, 1, 1, 1, ShapeAttrs)                                                                  \
-  X(Gather, layout, 2, 2, 1, AxisAttrs) /* data, indices; negative indices count from the end */          \
+  X(Gather, layout, 2, 2, 1, AxisAttrs)         /* data, indices; negative indices count from the end */  \
+  X(GatherElements, layout, 2, 2, 1, AxisAttrs) /* likewise, an index for each element */                 \
   /* linear */                                                                                            \
   X(MatMul, linear, 2, 2, 1, MatMulAttrs) /* rank >= 2 after import; batch axes broadcast */              \
   /* ir/narrow.h: x, whole numbers [K,N], scales [blocks,N] (, zero points [blocks,N]) */                 \
@@ -302,7 +303,6 @@ struct Fusing {
   /* opaque */                                                                                            \
   X(CumSum, opaque, 1, 1, 1, ScanAttrs)                                                                   \
   X(TopK, opaque, 1, 1, 2, TopKAttrs)                                                                     \
-  X(GatherElements, opaque, 2, 2, 1, AxisAttrs)                                                           \
   X(GatherND, opaque, 2, 2, 1, AxisAttrs) /* axis: batch dims */                                          \
   X(ScatterElements, opaque, 3, 3, 1, AxisAttrs)                                                          \
   X(ScatterND, opaque, 3, 3, 1, NoAttrs)                                                                  \

@@ -267,6 +267,17 @@ int Rewriter::rewrite_guard(const Expr& e) {
   return to_.guard(condition, e.args[0], e.args[1]);
 }
 
+Index checked_index(ExprPool& pool, int expression, int64_t extent) {
+  const DType type = pool[expression].type;
+  const bool fits = size_bytes(type) < 4 || type == DType::i32;
+  Expr checked;
+  checked.kind = ExprKind::checked;
+  checked.type = fits && extent <= std::numeric_limits<int32_t>::max() ? DType::i32 : DType::i64;
+  checked.integer = extent;
+  checked.args = {pool.call(ScalarFn::cast, checked.type, {expression})};
+  return Index::dynamic(pool.add(std::move(checked)), extent);
+}
+
 int identity_of(ExprPool& pool, ScalarFn combine, DType type) {
   const bool sum = combine == ScalarFn::add, product = combine == ScalarFn::mul,
              max = combine == ScalarFn::max;

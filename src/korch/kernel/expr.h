@@ -22,8 +22,8 @@ enum class ExprKind {
   call,          // fn of args; the type at hand is that of the operands (ir/scalar.h); `type` is the result's
   guard,         // args[0] where `condition` holds, else args[1]; the other one is not evaluated
   fold,          // args[0] combined by fn over all values of `over`
-  checked  // args[0] as an index of an axis of `integer` elements: negatives wrap, out of range fails the
-           // kernel
+  checked  // args[0], of i64 or i32, as an index of an axis of `integer` elements: negatives wrap, out of
+           // range fails the kernel
 };
 
 struct LoopVariable {
@@ -120,5 +120,9 @@ class Rewriter {
 
 // What a reduction starts from: 0, 1, -inf or +inf (the type's extreme for integers).
 int identity_of(ExprPool& pool, ScalarFn combine, DType type);
+
+// A coordinate that the expression tells, of an axis of `extent` elements; in 32 bits where these hold what
+// its type does, since vectors have more lanes of them.
+Index checked_index(ExprPool& pool, int expression, int64_t extent);
 
 }  // namespace korch::tile

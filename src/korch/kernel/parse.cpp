@@ -377,11 +377,12 @@ class Parser : TileTokens {
     }
     if (accept_word("checked")) {
       e.kind = ExprKind::checked;
-      e.type = DType::i64;
       e.args = {operand()};
-      if (graph_.pool[e.args[0]].type != DType::i64) fail("an index that is no i64");
+      e.type = graph_.pool[e.args[0]].type;
+      if (e.type != DType::i64 && e.type != DType::i32) fail("an index that is no i64 or i32");
       expect("of");
       e.integer = positive();
+      if (e.type == DType::i32 && e.integer > INT32_MAX) fail("an i32 of an axis that it cannot count");
       return graph_.pool.add(std::move(e));
     }
     if (buffers_.count(peek()) != 0) {

@@ -28,12 +28,12 @@ std::optional<Element> moved(const Graph& graph, const Node& node, int64_t index
     const bool keeps = is_integer(from) && is_integer(to) && size_bytes(to) >= size_bytes(from);
     return keeps ? std::optional(Element{any.value, index}) : std::nullopt;
   }
-  if (node.op == Op::GatherElements || node.op == Op::GatherND) return any;
+  if (node.op == Op::GatherND) return any;
   if (info(node.op).category != Category::layout || node.op == Op::Pad) return std::nullopt;
   if (index == kAny) return node.op == Op::Concat ? std::nullopt : std::optional(any);
   const IndexMaps maps = index_maps(graph, node);
   int64_t looked_up = 0;
-  if (node.op == Op::Gather) {
+  if (looks_up(node.op)) {
     const HostTensor* indices = graph.constant(node.inputs[1]);
     if (indices == nullptr) return any;
     const int64_t extent = maps.operands[0].operand[std::get<AxisAttrs>(node.attrs).axis];

@@ -410,8 +410,8 @@ class Run {
     const Category category = info(node.op).category;
     if (node.op == Op::Constant) return {embedded<Field>(std::get<ConstantAttrs>(node.attrs).value)};
     if (node.op == Op::Pad) return {pad(node, inputs)};
-    if (category == Category::layout || node.op == Op::GatherElements || node.op == Op::GatherND ||
-        node.op == Op::ScatterElements || node.op == Op::ScatterND || node.op == Op::Append)
+    if (category == Category::layout || node.op == Op::GatherND || node.op == Op::ScatterElements ||
+        node.op == Op::ScatterND || node.op == Op::Append)
       return as_ever(node, inputs);
     if (node.op == Op::CumSum) return {cumulative<Field>(inputs[0], std::get<ScanAttrs>(node.attrs))};
     if (node.op == Op::MatMul)

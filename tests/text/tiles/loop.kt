@@ -396,6 +396,34 @@ kernel {
   }
 }
 
+// RUN: tiles loop elements_by_data
+// An index for each element, in 32 bits where these hold it.
+graph {
+  input %x : f32[2x3x5] "x"
+  input %i : i16[3x4] "i"
+  %all = Expand(%i) {shape=[2,3,4]}
+  %g = GatherElements(%x, %all) {axis=2}
+  %y = Exp(%g)
+  output %y "y"
+}
+// EXPECT:
+loop() rm,rm->rm
+kernel {
+  in0: i16[12]
+  in1: f32[30]
+  out0: f32[24]
+  phase i1 in 2, i3 in 3 {
+    map i4 in 4 {
+      %0 = in0[i3 * 4 + i4]
+      %1 = i32 cast(%0)
+      %2 = checked %1 of 5
+      %3 = in1[%2 + i1 * 15 + i3 * 5]
+      %4 = f32 exp(%3)
+      out0[i1 * 12 + i3 * 4 + i4] <- %4
+    }
+  }
+}
+
 // RUN: tiles loop two_products
 graph {
   input %x : f32[4x4] "x"

@@ -1,28 +1,5 @@
 // Primitives that are always a kernel by themselves (codegen/opaque).
 
-// RUN: tiles opaque gather_elements
-graph {
-  input %x : f32[3x5] "x"
-  input %i : i64[2x5] "i"
-  %y = GatherElements(%x, %i) {axis=0}
-  output %y "y"
-}
-// EXPECT:
-opaque() rm,rm->rm
-kernel {
-  in0: f32[15]
-  in1: i64[10]
-  out0: f32[10]
-  phase {
-    map i0 in 2, i1 in 5 {
-      %0 = in1[i0 * 5 + i1]
-      %1 = checked %0 of 3
-      %2 = in0[%1 * 5 + i1]
-      out0[i0 * 5 + i1] <- %2
-    }
-  }
-}
-
 // RUN: tiles opaque scatter_elements
 graph {
   input %x : f32[4x5] "x"

@@ -96,7 +96,7 @@ std::string BodyEmitter::index(const Index& index) {
   for (int dynamic : index.dynamics()) emit(dynamic);
   spelling.dynamic = [this](int id) {
     const Operand& operand = known_.at(id);
-    return operand.vector ? fmt::format("{}[{}]", operand.text, lane_) : operand.text;
+    return operand.vector ? fmt::format("(int64_t){}[{}]", operand.text, lane_) : operand.text;
   };
   if (!lane_.empty())
     spelling.variable = [this](const std::string& name) {
@@ -416,22 +416,6 @@ BodyEmitter::Operand BodyEmitter::emit_fold(const Expr& e, int node, bool vector
   line(fmt::format("{} = {};", name, combine(e.fn, e.type, name, element, lanes)));
   close();
   return {name, vector};
-}
-
-BodyEmitter::Operand BodyEmitter::emit_checked(const Expr& e, bool vector) {
-  const Operand operand = emit(e.args[0]);
-  const std::string name = fresh("d");
-  const std::string type = type_name(DType::i64, vector ? lanes_ : 1);
-  if (!vector) {
-    line(fmt::format("{0} {1} = {2} < 0 ? {2} + {3} : {2};", type, name, operand.text, e.integer));
-    line(fmt::format("if ((uint64_t){} >= {}) {}", name, e.integer, memory_.fail(name)));
-    return {name, false};
-  }
-  const std::string lane = fresh("l");
-  line(fmt::format("{0} {1} = {2} + (({2} < 0) & {3});", type, name, operand.text, e.integer));
-  line(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) if ((uint64_t){2}[{0}] >= {3}) {4}", lane,
-                   count_.empty() ? std::to_string(lanes_) : count_, name, e.integer, memory_.fail(name)));
-  return {name, true};
 }
 
 // Where the first and the last lane satisfy the condition, all of them do.

@@ -117,6 +117,8 @@ class BodyEmitter {
   Operand emit_guard(const Expr& e, bool vector);
   Operand emit_fold(const Expr& e, int node, bool vector);
   Operand emit_checked(const Expr& e, bool vector);
+  // A vector of elements whose places data tell, loaded at once; empty: one by one.
+  std::string gathered(DType type, const std::string& pointer, const Index& offset);
   bool holds_between_ends(const Expr& e) const;
   Operand emit_guard_by_ends(int node);
   Operand emit_by_lane(int node);

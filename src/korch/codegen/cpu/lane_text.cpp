@@ -108,4 +108,23 @@ std::string every_second_load(int lanes) {
       lane_numbers(lanes, [&](int l) { return l < lanes / 2 ? 2 * l : lanes + 2 * (l - lanes / 2) + 1; }));
 }
 
+std::string any_outside(int lanes) {
+  return fmt::format(
+      "static inline bool any_outside({0} at, int32_t extent) {{\n"
+      "  return __builtin_reduce_or(({0})(({1})at >= ({1})splat_{0}(extent))) != 0;\n}}\n",
+      type_name(DType::i32, lanes), type_name(DType::u32, lanes));
+}
+
+std::string looked_up_load(int lanes) {
+  const std::string f = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
+  const std::string call =
+      lanes == 16 ? "__builtin_ia32_gathersiv16sf((f32x16){}, p, at, (unsigned short)((1u << n) - 1), 4)"
+                  : fmt::format("__builtin_ia32_gatherd_ps{}(({}){{}}, p, at, ({})lanes_below_m{}(n), 4)",
+                                lanes == 8 ? "256" : "", f, f, lanes);
+  return fmt::format(
+      "static inline {1} lane_numbers_{0}() {{ return ({1}){{{2}}}; }}\n"
+      "static inline {3} load_looked_up(const float* p, {1} at, int n) {{\n  return ({3}){4};\n}}\n",
+      lanes, i, lane_numbers(lanes, [](int l) { return l; }), f, call);
+}
+
 }  // namespace korch::tile

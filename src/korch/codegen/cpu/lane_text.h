@@ -19,4 +19,9 @@ std::string across(const std::string& name, const std::string& combine, int lane
 // load_every_second of f32.
 std::string every_second_load(int lanes);
 
+// any_outside of i32: whether an index is no place of an axis.
+std::string any_outside(int lanes);
+// load_looked_up of the first lanes of f32 (AVX2, AVX-512 where lanes are 16), with lane_numbers_N.
+std::string looked_up_load(int lanes);
+
 }  // namespace korch::tile

@@ -60,7 +60,7 @@ BodyEmitter::Operand BodyEmitter::load(DType type, bool vector, bool dynamic_lan
       value = fmt::format("load_every_second_{}({})", stored, at);
     } else
       value = fmt::format("load_strided<{}>({}, {}, {})", stored, at, stride, count);
-  } else {
+  } else if (value = gathered(type, pointer, offset); value.empty()) {
     for (int dynamic : offset.dynamics()) emit(dynamic);
     const std::string name = fresh("g");
     line(fmt::format("{} {} = {{}};", stored, name));

@@ -378,6 +378,8 @@ std::string vector_function(const std::string& name, Isa isa, int lanes) {
   const std::string v = type_name(DType::f32, lanes), i = type_name(DType::i32, lanes);
   if (name == "load_every_second_" + v)
     return replace_all(every_second_load(lanes), "load_every_second", name);
+  if (name == "any_outside") return any_outside(lanes);
+  if (name == "load_looked_up") return looked_up_load(lanes);
   if (name == "load_transposed") return transposed_load(lanes);
   if (name == "across_add") return across(name, "{} + {}", lanes);
   if (name == "across_mul") return across(name, "{} * {}", lanes);
@@ -457,6 +459,10 @@ std::string type_name(DType type, int lanes) {
   if (lanes > 1)
     return type == DType::bool_ ? fmt::format("m{}", lanes) : fmt::format("{}x{}", name(type), lanes);
   return type == DType::bool_ ? "bool" : element_type(type);
+}
+
+bool SourceText::loads_looked_up(int lanes) const {
+  return lanes == 16 ? isa_ >= Isa::x86_64_v4 : isa_ >= Isa::x86_64_v3 && (lanes == 8 || lanes == 4);
 }
 
 bool SourceText::is_vector_function(ScalarFn fn, DType type) const {

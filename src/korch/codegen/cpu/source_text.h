@@ -29,7 +29,9 @@ class SourceText {
   void use_lanes(int lanes) {
     if (lanes > 1) lanes_.insert(lanes);
   }
-  void use_function(const std::string& name, int lanes);   // "fn_exp", "load_transposed", ...
+  void use_function(const std::string& name, int lanes);  // "fn_exp", "load_transposed", ...
+  // Whether one instruction loads a vector of float32 from places that another vector tells.
+  bool loads_looked_up(int lanes) const;
   bool is_vector_function(ScalarFn fn, DType type) const;  // else it is called lane by lane
 
   // Everything before the kernel: context struct, types, functions.

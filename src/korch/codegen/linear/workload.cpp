@@ -270,7 +270,7 @@ Result<LinearWorkload> analyze(const Graph& graph, const Candidate& candidate) {
 namespace {
 
 bool skips_elements(const Graph& graph, const Node& node) {
-  if (node.op == Op::Slice || node.op == Op::Gather) return true;
+  if (node.op == Op::Slice || looks_up(node.op)) return true;
   const auto* conv = std::get_if<ConvAttrs>(&node.attrs);
   if (conv == nullptr || node.op != Op::Conv) return false;
   const Shape& kernel = graph.value(node.inputs[1]).type.shape;

@@ -204,7 +204,7 @@ void Composer::define_operands(ValueId value, const std::vector<Index>& coords) 
     if (category == Category::elementwise)
       for (ValueId input : node->inputs)
         add(input, broadcast_coords(at.coords, graph_.value(input).type.shape));
-    else if (category == Category::layout && node->op != Op::Gather)
+    else if (category == Category::layout && !looks_up(node->op))
       for (const MappedRead& read : map_layout(graph_, *node, at.coords))
         add(node->inputs[read.operand], read.coords);
   }
@@ -221,7 +221,7 @@ int Composer::define_one(ValueId value, const std::vector<Index>& coords) {
   const Category category = info(node->op).category;
   if (category == Category::elementwise)
     result = elementwise(*node, coords);
-  else if (node->op == Op::Gather)
+  else if (looks_up(node->op))
     result = gather(*node, coords);
   else if (category == Category::layout)
     result = layout(*node, coords);
@@ -259,7 +259,7 @@ int Composer::layout(const Node& node, const std::vector<Index>& coords) {
 
 std::optional<Index> Composer::known_index(const Node& node, const std::vector<Index>& index_coords) {
   const HostTensor* indices = graph_.constant(node.inputs[1]);
-  if (indices == nullptr) return std::nullopt;
+  if (indices == nullptr || node.op != Op::Gather) return std::nullopt;
   const auto axis = static_cast<size_t>(std::get<AxisAttrs>(node.attrs).axis);
   const int64_t extent = graph_.value(node.inputs[0]).type.shape[axis];
   const auto [place, inserted] = formulas_.emplace(node.outputs[0], std::nullopt);
@@ -285,12 +285,7 @@ int Composer::gather(const Node& node, const std::vector<Index>& coords) {
   if (const std::optional<Index> known = known_index(node, index_coords)) {
     at[axis] = *known;
   } else {
-    Expr checked;
-    checked.kind = ExprKind::checked;
-    checked.type = DType::i64;
-    checked.integer = extent;
-    checked.args = {pool_.call(ScalarFn::cast, DType::i64, {compose(node.inputs[1], index_coords)})};
-    at[axis] = Index::dynamic(pool_.add(std::move(checked)), extent);
+    at[axis] = checked_index(pool_, compose(node.inputs[1], index_coords), extent);
   }
   return compose(node.inputs[0], at);
 }

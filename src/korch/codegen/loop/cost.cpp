@@ -27,7 +27,8 @@ double needed_of(const Graph& graph, const Node& node, size_t operand, double ne
   const bool whole = needed >= static_cast<double>(out.elements());
   if (node.op == Op::Transpose || node.op == Op::Reshape || node.op == Op::Slice)
     return std::min(all, needed);
-  if (node.op == Op::Gather) return operand == 1 && whole ? all : 0;
+  if (looks_up(node.op) && operand == 0) return 0;
+  if (node.op == Op::Gather) return whole ? all : 0;
   const auto* pool = std::get_if<PoolAttrs>(&node.attrs);
   if (pool == nullptr) return whole ? all : (in.shape == out.shape ? needed : 0);
   if (!whole) return 0;

@@ -114,12 +114,6 @@ Index addressed_slice(PrimitiveKernel& j, const std::vector<Index>& at, int64_t 
   return offset;
 }
 
-void gather_elements(PrimitiveKernel& j) {
-  const Walk w = walk(j.outputs[0].shape);
-  add_map(j, NestKind::map, w, j.out[0], flatten(w.at, j.outputs[0].shape),
-          j.load(0, addressed_element(j, w.at)));
-}
-
 // Later updates of one element win, so one slice does them all, in order.
 void scatter_elements(PrimitiveKernel& j) {
   copy_data(j);
@@ -262,7 +256,6 @@ using Builder = void (*)(PrimitiveKernel&);
 
 const std::map<Op, Builder>& builders() {
   static const std::map<Op, Builder> table = {
-      {Op::GatherElements, gather_elements},
       {Op::GatherND, gather_nd},
       {Op::ScatterElements, scatter_elements},
       {Op::ScatterND, scatter_nd},

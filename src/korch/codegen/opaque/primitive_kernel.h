@@ -42,12 +42,7 @@ struct PrimitiveKernel {
   int load(size_t input, const Index& offset) { return load_from(in[input], offset); }
   // An element of the indices (input 1) as an index of an axis.
   Index checked_index(const Index& offset, int64_t extent) {
-    Expr e;
-    e.kind = ExprKind::checked;
-    e.type = DType::i64;
-    e.integer = extent;
-    e.args = {graph.pool.call(ScalarFn::cast, DType::i64, {load(1, offset)})};
-    return Index::dynamic(graph.pool.add(std::move(e)), extent);
+    return tile::checked_index(graph.pool, load(1, offset), extent);
   }
   Nest& add_nest(std::vector<GridVariable> grid, Nest nest) {
     add_phase(graph, {std::move(grid), {{std::move(nest), {}}}});

@@ -50,14 +50,15 @@ double vector_cost(const TileGraph& graph, const Phase& phase, const Nest& nest,
   return cost * idle + (reduced ? 0.01 : 0);  // a tie keeps the accumulators in separate lanes
 }
 
-// Indices from data are checked lane by lane, and what they address is loaded lane by lane: nothing is left
+// Indices of 64 bits are checked lane by lane, and what they address is loaded lane by lane: nothing is left
 // for vectors where nothing is computed.
 bool only_gathers(const TileGraph& graph, const Nest& nest, const std::string& variable) {
   bool gathers = false;
   for (int node : graph.pool.reachable(nest.roots())) {
     const Expr& e = graph.pool[node];
     if (e.kind == ExprKind::call && e.fn != ScalarFn::cast) return false;
-    gathers = gathers || (e.kind == ExprKind::checked && graph.pool.variables(node).count(variable) != 0);
+    gathers = gathers || (e.kind == ExprKind::checked && e.type == DType::i64 &&
+                          graph.pool.variables(node).count(variable) != 0);
   }
   return gathers;
 }
