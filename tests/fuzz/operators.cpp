@@ -512,7 +512,8 @@ std::optional<ValueId> grow(GraphMaker& maker, Op op) {
     case Category::window:
       return op == Op::WinogradInput || op == Op::WinogradOutput ? winograd(maker, op) : window(maker, op);
     case Category::layout:
-      return layout(maker, op);
+      // Indices as those of ScatterElements.
+      return op == Op::GatherElements ? opaque(maker, op) : layout(maker, op);
     case Category::linear:
       if (op == Op::NarrowMatMul) return narrow_product(maker);
       return op == Op::MatMul            ? matmul(maker)

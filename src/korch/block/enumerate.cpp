@@ -143,7 +143,7 @@ class StructureSearch {
     build(choice, {});
     std::vector<int> axes;  // that folds go over; a result is no value of a loop
     for (int axis = 0; axis < static_cast<int>(group_.axes.size()); ++axis)
-      if (!running_folds(graph_, choice, axis_set(axis)).empty() && !in_a_result(axis) && !in_a_window(axis))
+      if (!running_folds(graph_, choice, axis_set(axis)).empty() && !in_a_result(axis) && fits_windows(axis))
         axes.push_back(axis);
     for (int first : axes) {
       assign(choice, {.loops = {first}, .loop_of = {}});
@@ -156,10 +156,12 @@ class StructureSearch {
                        [&](ClassId result) { return (graph_.axes(result) & axis_set(axis)) != 0; });
   }
 
-  bool in_a_window(int axis) const {
-    return std::any_of(group_.terms.begin(), group_.terms.end(), [&](const Term& term) {
-      return term.kind == TermKind::window &&
-             ((term.window.axes() | axis_set(term.window.of)) & axis_set(axis)) != 0;
+  // No window is along it, and what windows read is less in each block.
+  bool fits_windows(int axis) const {
+    return std::all_of(group_.terms.begin(), group_.terms.end(), [&](const Term& term) {
+      if (term.kind != TermKind::window) return true;
+      const AxisSet along = term.window.axes() | axis_set(term.window.of);
+      return (along & axis_set(axis)) == 0 && (group_.terms[term.args[0]].axes & axis_set(axis)) != 0;
     });
   }
 

@@ -32,6 +32,10 @@ class Splitter {
 
   TwoPhases build() {
     if (graph_.loops.size() != 1) throw NoSecondPhase{"not one loop"};
+    // An image has rows enough for all workers.
+    if (std::any_of(graph_.steps.begin(), graph_.steps.end(),
+                    [](const Step& step) { return step.kind == Step::Kind::window; }))
+      throw NoSecondPhase{"windows"};
     if (graph_.axes.size() == kMostAxes) throw NoSecondPhase{"too many axes"};
     const Axis& axis = graph_.axes[graph_.loops[0]];
     if (axis.extent % parts_ != 0) throw NoSecondPhase{fmt::format("{} parts of {}", parts_, axis.extent)};
