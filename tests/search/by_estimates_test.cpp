@@ -81,7 +81,7 @@ TEST(ByEstimates, AnAuditTellsHowManyCostLessThanTheirQuantiles) {
 TEST(ByEstimates, AnAuditIsRemembered) {
   const TempDir folder;
   Database database(folder.path() + "/k.db");
-  Search first, again, without;
+  Search first(3), again(3), without(3);
   first.costs.estimate_spread = again.costs.estimate_spread = without.costs.estimate_spread = 0.15;
   const SearchOptions options{.prove = false, .audit = 5};
   const SolveMemo chosen = first.choose(options, &database).solved,
