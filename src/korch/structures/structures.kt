@@ -8469,3 +8469,2165 @@ block {
   %8 = Add(%0, %7)
   result %8
 }
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a]
+  leaf x3 f32 constant [a, g, h]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = load x2
+  %5 = Add(%3, %4)
+  %6 = number 0
+  %7 = Max(%5, %6)
+  %8 = number 6
+  %9 = Min(%7, %8)
+  %10 = at e = 2 b + 1 g + -1 of %9
+  %11 = at f = 2 c + 1 h + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum g, h %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%16, %6)
+  %18 = Min(%17, %8)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a]
+  leaf x3 f32 constant [a, g, h]
+  leaf x4 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum d %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = Max(%7, %1)
+  %9 = Min(%8, %0)
+  %10 = at e = 2 b + 1 g + -1 of %9
+  %11 = at f = 2 c + 1 h + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum g, h %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%1, %16)
+  %18 = Min(%0, %17)
+  result %18
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = load x2
+  %5 = Add(%3, %4)
+  %6 = number 0
+  %7 = Max(%5, %6)
+  %8 = number 6
+  %9 = Min(%7, %8)
+  %10 = at e = 2 b + 1 h + -1 of %9
+  %11 = at f = 2 c + 1 i + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum h, i %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%16, %6)
+  %18 = Min(%17, %8)
+  %19 = load x5
+  %20 = Mul(%18, %19)
+  %21 = sum g %20
+  %22 = load x6
+  %23 = Add(%21, %22)
+  result %23
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum d %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = Max(%7, %1)
+  %9 = Min(%8, %0)
+  %10 = at e = 2 b + 1 h + -1 of %9
+  %11 = at f = 2 c + 1 i + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum h, i %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%1, %16)
+  %18 = Min(%0, %17)
+  %19 = load x5
+  %20 = Mul(%18, %19)
+  %21 = sum g %20
+  %22 = load x6
+  %23 = Add(%21, %22)
+  result %23
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x6
+  loop g {
+    %4 = load x1
+    %5 = Mul(%2, %4)
+    %6 = sum d %5
+    %7 = load x2
+    %8 = Add(%6, %7)
+    %9 = Max(%8, %1)
+    %10 = Min(%9, %0)
+    %11 = at e = 2 b + 1 h + -1 of %10
+    %12 = at f = 2 c + 1 i + -1 of %11
+    %13 = load x3
+    %14 = Mul(%12, %13)
+    %15 = sum h, i %14
+    %16 = load x4
+    %17 = Add(%15, %16)
+    %18 = Max(%1, %17)
+    %19 = Min(%0, %18)
+    %20 = load x5
+    %21 = Mul(%19, %20)
+    %22 = sum g %21
+  }
+  %23 = Add(%22, %3)
+  result %23
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g]
+  leaf x3 f32 constant [g]
+  leaf x4 f32 constant [g, h, i]
+  leaf x5 f32 constant [g]
+  leaf x6 f32 constant [a, g]
+  leaf x7 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = load x2
+  %3 = Mul(%1, %2)
+  %4 = sum d %3
+  %5 = load x3
+  %6 = Add(%4, %5)
+  %7 = number 0
+  %8 = Max(%6, %7)
+  %9 = number 6
+  %10 = Min(%8, %9)
+  %11 = at e = 1 b + 1 h + -1 of %10
+  %12 = at f = 1 c + 1 i + -1 of %11
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum h, i %14
+  %16 = load x5
+  %17 = Add(%15, %16)
+  %18 = Max(%17, %7)
+  %19 = Min(%18, %9)
+  %20 = load x6
+  %21 = Mul(%19, %20)
+  %22 = sum g %21
+  %23 = load x7
+  %24 = Add(%22, %23)
+  %25 = Add(%0, %24)
+  result %25
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g]
+  leaf x3 f32 constant [g]
+  leaf x4 f32 constant [g, h, i]
+  leaf x5 f32 constant [g]
+  leaf x6 f32 constant [a, g]
+  leaf x7 f32 constant [a]
+  %0 = load x0
+  %1 = number 6
+  %2 = number 0
+  %3 = load x1
+  %4 = load x2
+  %5 = Mul(%3, %4)
+  %6 = sum d %5
+  %7 = load x3
+  %8 = Add(%6, %7)
+  %9 = Max(%8, %2)
+  %10 = Min(%9, %1)
+  %11 = at e = 1 b + 1 h + -1 of %10
+  %12 = at f = 1 c + 1 i + -1 of %11
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum h, i %14
+  %16 = load x5
+  %17 = Add(%15, %16)
+  %18 = Max(%2, %17)
+  %19 = Min(%1, %18)
+  %20 = load x6
+  %21 = Mul(%19, %20)
+  %22 = sum g %21
+  %23 = load x7
+  %24 = Add(%22, %23)
+  %25 = Add(%0, %24)
+  result %25
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g]
+  leaf x3 f32 constant [g]
+  leaf x4 f32 constant [g, h, i]
+  leaf x5 f32 constant [g]
+  leaf x6 f32 constant [a, g]
+  leaf x7 f32 constant [a]
+  %0 = load x0
+  %1 = number 6
+  %2 = number 0
+  %3 = load x1
+  %4 = load x2
+  %5 = Mul(%3, %4)
+  %6 = sum d %5
+  %7 = load x3
+  %8 = Add(%6, %7)
+  %9 = Max(%8, %2)
+  %10 = Min(%9, %1)
+  %11 = at e = 1 b + 1 h + -1 of %10
+  %12 = at f = 1 c + 1 i + -1 of %11
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum h, i %14
+  %16 = load x5
+  %17 = Add(%15, %16)
+  %18 = Max(%2, %17)
+  %19 = Min(%1, %18)
+  %20 = load x6
+  %21 = Mul(%19, %20)
+  %22 = sum g %21
+  %23 = load x7
+  %24 = Add(%0, %22)
+  %25 = Add(%24, %23)
+  result %25
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g]
+  leaf x3 f32 constant [g]
+  leaf x4 f32 constant [g, h, i]
+  leaf x5 f32 constant [g]
+  leaf x6 f32 constant [a, g]
+  leaf x7 f32 constant [a]
+  %0 = load x0
+  %1 = number 6
+  %2 = number 0
+  %3 = load x1
+  %4 = load x7
+  loop g {
+    %5 = load x2
+    %6 = Mul(%3, %5)
+    %7 = sum d %6
+    %8 = load x3
+    %9 = Add(%7, %8)
+    %10 = Max(%9, %2)
+    %11 = Min(%10, %1)
+    %12 = at e = 1 b + 1 h + -1 of %11
+    %13 = at f = 1 c + 1 i + -1 of %12
+    %14 = load x4
+    %15 = Mul(%13, %14)
+    %16 = sum h, i %15
+    %17 = load x5
+    %18 = Add(%16, %17)
+    %19 = Max(%2, %18)
+    %20 = Min(%1, %19)
+    %21 = load x6
+    %22 = Mul(%20, %21)
+    %23 = sum g %22
+  }
+  %24 = Add(%23, %4)
+  %25 = Add(%0, %24)
+  result %25
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g]
+  leaf x3 f32 constant [g]
+  leaf x4 f32 constant [g, h, i]
+  leaf x5 f32 constant [g]
+  leaf x6 f32 constant [a, g]
+  leaf x7 f32 constant [a]
+  %0 = load x0
+  %1 = number 6
+  %2 = number 0
+  %3 = load x1
+  %4 = load x7
+  loop g {
+    %5 = load x2
+    %6 = Mul(%3, %5)
+    %7 = sum d %6
+    %8 = load x3
+    %9 = Add(%7, %8)
+    %10 = Max(%9, %2)
+    %11 = Min(%10, %1)
+    %12 = at e = 1 b + 1 h + -1 of %11
+    %13 = at f = 1 c + 1 i + -1 of %12
+    %14 = load x4
+    %15 = Mul(%13, %14)
+    %16 = sum h, i %15
+    %17 = load x5
+    %18 = Add(%16, %17)
+    %19 = Max(%2, %18)
+    %20 = Min(%1, %19)
+    %21 = load x6
+    %22 = Mul(%20, %21)
+    %23 = sum g %22
+  }
+  %24 = Add(%0, %23)
+  %25 = Add(%24, %4)
+  result %25
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a]
+  leaf x3 f32 constant [a, g, h]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = load x2
+  %5 = Add(%3, %4)
+  %6 = number 0
+  %7 = Max(%5, %6)
+  %8 = number 6
+  %9 = Min(%7, %8)
+  %10 = at e = 1 b + 1 g + -1 of %9
+  %11 = at f = 1 c + 1 h + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum g, h %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%16, %6)
+  %18 = Min(%17, %8)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a]
+  leaf x3 f32 constant [a, g, h]
+  leaf x4 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum d %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = Max(%7, %1)
+  %9 = Min(%8, %0)
+  %10 = at e = 1 b + 1 g + -1 of %9
+  %11 = at f = 1 c + 1 h + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum g, h %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%1, %16)
+  %18 = Min(%0, %17)
+  result %18
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g, h]
+  leaf x3 f32 constant [d]
+  leaf x4 f32 constant [a, d]
+  leaf x5 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = at e = 1 b + 1 g + -1 of %1
+  %3 = at f = 1 c + 1 h + -1 of %2
+  %4 = load x2
+  %5 = Mul(%3, %4)
+  %6 = sum g, h %5
+  %7 = load x3
+  %8 = Add(%6, %7)
+  %9 = number 0
+  %10 = Max(%8, %9)
+  %11 = number 6
+  %12 = Min(%10, %11)
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum d %14
+  %16 = load x5
+  %17 = Add(%15, %16)
+  %18 = Add(%0, %17)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g, h]
+  leaf x3 f32 constant [d]
+  leaf x4 f32 constant [a, d]
+  leaf x5 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = at e = 1 b + 1 g + -1 of %1
+  %3 = at f = 1 c + 1 h + -1 of %2
+  %4 = load x2
+  %5 = Mul(%3, %4)
+  %6 = sum g, h %5
+  %7 = load x3
+  %8 = Add(%6, %7)
+  %9 = number 0
+  %10 = Max(%8, %9)
+  %11 = number 6
+  %12 = Min(%10, %11)
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum d %14
+  %16 = load x5
+  %17 = Add(%15, %16)
+  %18 = Add(%0, %17)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g, h]
+  leaf x3 f32 constant [d]
+  leaf x4 f32 constant [a, d]
+  leaf x5 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = at e = 1 b + 1 g + -1 of %1
+  %3 = at f = 1 c + 1 h + -1 of %2
+  %4 = load x2
+  %5 = Mul(%3, %4)
+  %6 = sum g, h %5
+  %7 = load x3
+  %8 = Add(%6, %7)
+  %9 = number 0
+  %10 = Max(%8, %9)
+  %11 = number 6
+  %12 = Min(%10, %11)
+  %13 = load x4
+  %14 = Mul(%12, %13)
+  %15 = sum d %14
+  %16 = load x5
+  %17 = Add(%0, %15)
+  %18 = Add(%17, %16)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g, h]
+  leaf x3 f32 constant [d]
+  leaf x4 f32 constant [a, d]
+  leaf x5 f32 constant [a]
+  %0 = load x0
+  %1 = number 0
+  %2 = number 6
+  %3 = load x5
+  loop d {
+    %4 = load x1
+    %5 = at e = 1 b + 1 g + -1 of %4
+    %6 = at f = 1 c + 1 h + -1 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum g, h %8
+    %10 = load x3
+    %11 = Add(%9, %10)
+    %12 = Max(%11, %1)
+    %13 = Min(%12, %2)
+    %14 = load x4
+    %15 = Mul(%13, %14)
+    %16 = sum d %15
+  }
+  %17 = Add(%16, %3)
+  %18 = Add(%0, %17)
+  result %18
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [a, b, c]
+  leaf x1 f32 [d, e, f]
+  leaf x2 f32 constant [d, g, h]
+  leaf x3 f32 constant [d]
+  leaf x4 f32 constant [a, d]
+  leaf x5 f32 constant [a]
+  %0 = load x0
+  %1 = number 0
+  %2 = number 6
+  %3 = load x5
+  loop d {
+    %4 = load x1
+    %5 = at e = 1 b + 1 g + -1 of %4
+    %6 = at f = 1 c + 1 h + -1 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum g, h %8
+    %10 = load x3
+    %11 = Add(%9, %10)
+    %12 = Max(%11, %1)
+    %13 = Min(%12, %2)
+    %14 = load x4
+    %15 = Mul(%13, %14)
+    %16 = sum d %15
+  }
+  %17 = Add(%0, %16)
+  %18 = Add(%17, %3)
+  result %18
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = number 0
+  %9 = Max(%7, %8)
+  %10 = number 6
+  %11 = Min(%9, %10)
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum d %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  result %16
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = number 0
+  %9 = Max(%7, %8)
+  %10 = number 6
+  %11 = Min(%9, %10)
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum d %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  result %16
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = number 0
+  %1 = number 6
+  %2 = load x4
+  loop d {
+    %3 = load x0
+    %4 = at e = 1 b + 1 g + -1 of %3
+    %5 = at f = 1 c + 1 h + -1 of %4
+    %6 = load x1
+    %7 = Mul(%5, %6)
+    %8 = sum g, h %7
+    %9 = load x2
+    %10 = Add(%8, %9)
+    %11 = Max(%10, %0)
+    %12 = Min(%11, %1)
+    %13 = load x3
+    %14 = Mul(%12, %13)
+    %15 = sum d %14
+  }
+  %16 = Add(%15, %2)
+  result %16
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = number 0
+  %9 = Max(%7, %8)
+  %10 = number 6
+  %11 = Min(%9, %10)
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum d %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  result %16
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = number 0
+  %9 = Max(%7, %8)
+  %10 = number 6
+  %11 = Min(%9, %10)
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum d %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  result %16
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [d]
+  leaf x3 f32 constant [a, d]
+  leaf x4 f32 constant [a]
+  %0 = number 0
+  %1 = number 6
+  %2 = load x4
+  loop d {
+    %3 = load x0
+    %4 = at e = 2 b + 1 g + -1 of %3
+    %5 = at f = 2 c + 1 h + -1 of %4
+    %6 = load x1
+    %7 = Mul(%5, %6)
+    %8 = sum g, h %7
+    %9 = load x2
+    %10 = Add(%8, %9)
+    %11 = Max(%10, %0)
+    %12 = Min(%11, %1)
+    %13 = load x3
+    %14 = Mul(%12, %13)
+    %15 = sum d %14
+  }
+  %16 = Add(%15, %2)
+  result %16
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = load x2
+  %5 = Add(%3, %4)
+  %6 = number 0
+  %7 = Max(%5, %6)
+  %8 = number 6
+  %9 = Min(%7, %8)
+  %10 = at e = 1 b + 1 h + -1 of %9
+  %11 = at f = 1 c + 1 i + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum h, i %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%16, %6)
+  %18 = Min(%17, %8)
+  %19 = load x5
+  %20 = Mul(%18, %19)
+  %21 = sum g %20
+  %22 = load x6
+  %23 = Add(%21, %22)
+  result %23
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x6
+  loop g {
+    %4 = load x1
+    %5 = Mul(%2, %4)
+    %6 = sum d %5
+    %7 = load x2
+    %8 = Add(%6, %7)
+    %9 = Max(%8, %1)
+    %10 = Min(%9, %0)
+    %11 = at e = 1 b + 1 h + -1 of %10
+    %12 = at f = 1 c + 1 i + -1 of %11
+    %13 = load x3
+    %14 = Mul(%12, %13)
+    %15 = sum h, i %14
+    %16 = load x4
+    %17 = Add(%15, %16)
+    %18 = Max(%1, %17)
+    %19 = Min(%0, %18)
+    %20 = load x5
+    %21 = Mul(%19, %20)
+    %22 = sum g %21
+  }
+  %23 = Add(%22, %3)
+  result %23
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g]
+  leaf x3 f32 constant [g, h, i]
+  leaf x4 f32 constant [g]
+  leaf x5 f32 constant [a, g]
+  leaf x6 f32 constant [a]
+  %0 = number 6
+  %1 = number 0
+  %2 = load x0
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum d %4
+  %6 = load x2
+  %7 = Add(%5, %6)
+  %8 = Max(%7, %1)
+  %9 = Min(%8, %0)
+  %10 = at e = 1 b + 1 h + -1 of %9
+  %11 = at f = 1 c + 1 i + -1 of %10
+  %12 = load x3
+  %13 = Mul(%11, %12)
+  %14 = sum h, i %13
+  %15 = load x4
+  %16 = Add(%14, %15)
+  %17 = Max(%1, %16)
+  %18 = Min(%0, %17)
+  %19 = load x5
+  %20 = Mul(%18, %19)
+  %21 = sum g %20
+  %22 = load x6
+  %23 = Add(%21, %22)
+  result %23
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 g + -1 of %4
+  %6 = at f = 2 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 g + -1 of %4
+  %6 = at f = 2 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 h + -1 of %4
+  %6 = at f = 2 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 h + -1 of %4
+  %6 = at f = 2 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  loop g {
+    %1 = load x1
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = Relu(%3)
+    %5 = at e = 2 b + 1 h + -1 of %4
+    %6 = at f = 2 c + 1 i + -1 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum h, i %8
+    %10 = Relu(%9)
+    %11 = load x3
+    %12 = Mul(%10, %11)
+    %13 = sum g %12
+  }
+  result %13
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  loop d {
+    %0 = load x0
+    %1 = at e = 1 b + 1 g + -1 of %0
+    %2 = at f = 1 c + 1 h + -1 of %1
+    %3 = load x1
+    %4 = Mul(%2, %3)
+    %5 = sum g, h %4
+    %6 = Relu(%5)
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum d %8
+  }
+  result %9
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x4
+  loop g {
+    %2 = load x1
+    %3 = Mul(%0, %2)
+    %4 = sum d %3
+    %5 = Relu(%4)
+    %6 = at e = 1 b + 1 h + -1 of %5
+    %7 = at f = 1 c + 1 i + -1 of %6
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum h, i %9
+    %11 = Relu(%10)
+    %12 = load x3
+    %13 = Mul(%11, %12)
+    %14 = sum g %13
+  }
+  %15 = Add(%14, %1)
+  result %15
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 g + -1 of %4
+  %6 = at f = 1 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 g + -1 of %4
+  %6 = at f = 1 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x3
+  loop d {
+    %1 = load x0
+    %2 = at e = 1 b + 1 g + -1 of %1
+    %3 = at f = 1 c + 1 h + -1 of %2
+    %4 = load x1
+    %5 = Mul(%3, %4)
+    %6 = sum g, h %5
+    %7 = Relu(%6)
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum d %9
+  }
+  %11 = Add(%10, %0)
+  result %11
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 g + -2 of %4
+  %6 = at f = 2 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 g + -2 of %4
+  %6 = at f = 2 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  loop d {
+    %0 = load x0
+    %1 = at e = 2 b + 1 g + -1 of %0
+    %2 = at f = 2 c + 1 h + -1 of %1
+    %3 = load x1
+    %4 = Mul(%2, %3)
+    %5 = sum g, h %4
+    %6 = Relu(%5)
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum d %8
+  }
+  result %9
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 h + -2 of %4
+  %6 = at f = 2 c + 1 i + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 2 b + 1 h + -2 of %4
+  %6 = at f = 2 c + 1 i + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  loop g {
+    %1 = load x1
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = Relu(%3)
+    %5 = at e = 2 b + 1 h + -2 of %4
+    %6 = at f = 2 c + 1 i + -2 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum h, i %8
+    %10 = Relu(%9)
+    %11 = load x3
+    %12 = Mul(%10, %11)
+    %13 = sum g %12
+  }
+  result %13
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -2 of %4
+  %6 = at f = 1 c + 1 i + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -2 of %4
+  %6 = at f = 1 c + 1 i + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x4
+  loop g {
+    %2 = load x1
+    %3 = Mul(%0, %2)
+    %4 = sum d %3
+    %5 = Relu(%4)
+    %6 = at e = 1 b + 1 h + -2 of %5
+    %7 = at f = 1 c + 1 i + -2 of %6
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum h, i %9
+    %11 = Relu(%10)
+    %12 = load x3
+    %13 = Mul(%11, %12)
+    %14 = sum g %13
+  }
+  %15 = Add(%14, %1)
+  result %15
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  loop g {
+    %1 = load x1
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = Relu(%3)
+    %5 = at e = 1 b + 1 h + -1 of %4
+    %6 = at f = 1 c + 1 i + -1 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum h, i %8
+    %10 = Relu(%9)
+    %11 = load x3
+    %12 = Mul(%10, %11)
+    %13 = sum g %12
+  }
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = Relu(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 g + -2 of %4
+  %6 = at f = 1 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Relu(%3)
+  %5 = at e = 1 b + 1 g + -2 of %4
+  %6 = at f = 1 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = Relu(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -2 of %0
+  %2 = at f = 1 c + 1 h + -2 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -2 of %0
+  %2 = at f = 1 c + 1 h + -2 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x3
+  loop d {
+    %1 = load x0
+    %2 = at e = 1 b + 1 g + -2 of %1
+    %3 = at f = 1 c + 1 h + -2 of %2
+    %4 = load x1
+    %5 = Mul(%3, %4)
+    %6 = sum g, h %5
+    %7 = Relu(%6)
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum d %9
+  }
+  %11 = Add(%10, %0)
+  result %11
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -2 of %0
+  %2 = at f = 2 c + 1 h + -2 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -2 of %0
+  %2 = at f = 2 c + 1 h + -2 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = Relu(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  loop d {
+    %0 = load x0
+    %1 = at e = 2 b + 1 g + -2 of %0
+    %2 = at f = 2 c + 1 h + -2 of %1
+    %3 = load x1
+    %4 = Mul(%2, %3)
+    %5 = sum g, h %4
+    %6 = Relu(%5)
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum d %8
+  }
+  result %9
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 2 b + 1 g + -1 of %5
+  %7 = at f = 2 c + 1 h + -1 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 2 b + 1 g + -1 of %5
+  %7 = at f = 2 c + 1 h + -1 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 1 b + 1 g + -1 of %5
+  %7 = at f = 1 c + 1 h + -1 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 1 b + 1 g + -1 of %5
+  %7 = at f = 1 c + 1 h + -1 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 2 b + 1 g + -2 of %5
+  %7 = at f = 2 c + 1 h + -2 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 2 b + 1 g + -2 of %5
+  %7 = at f = 2 c + 1 h + -2 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 1 b + 1 g + -2 of %5
+  %7 = at f = 1 c + 1 h + -2 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = Sigmoid(%3)
+  %5 = Mul(%3, %4)
+  %6 = at e = 1 b + 1 g + -2 of %5
+  %7 = at f = 1 c + 1 h + -2 of %6
+  %8 = load x2
+  %9 = Mul(%7, %8)
+  %10 = sum g, h %9
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 g + -1 of %4
+  %6 = at f = 2 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 g + -1 of %4
+  %6 = at f = 2 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 g + -1 of %4
+  %6 = at f = 1 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 g + -1 of %4
+  %6 = at f = 1 c + 1 h + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 g + -2 of %4
+  %6 = at f = 2 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 g + -2 of %4
+  %6 = at f = 2 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 h + -1 of %4
+  %6 = at f = 2 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = HardSwish(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  loop g {
+    %1 = load x1
+    %2 = Mul(%0, %1)
+    %3 = sum d %2
+    %4 = HardSwish(%3)
+    %5 = at e = 2 b + 1 h + -1 of %4
+    %6 = at f = 2 c + 1 i + -1 of %5
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum h, i %8
+    %10 = HardSwish(%9)
+    %11 = load x3
+    %12 = Mul(%10, %11)
+    %13 = sum g %12
+  }
+  result %13
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 2 b + 1 h + -1 of %4
+  %6 = at f = 2 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = HardSwish(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  result %13
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = HardSwish(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  loop d {
+    %0 = load x0
+    %1 = at e = 2 b + 1 g + -1 of %0
+    %2 = at f = 2 c + 1 h + -1 of %1
+    %3 = load x1
+    %4 = Mul(%2, %3)
+    %5 = sum g, h %4
+    %6 = HardSwish(%5)
+    %7 = load x2
+    %8 = Mul(%6, %7)
+    %9 = sum d %8
+  }
+  result %9
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  %0 = load x0
+  %1 = at e = 2 b + 1 g + -1 of %0
+  %2 = at f = 2 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = HardSwish(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  result %9
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 g + -2 of %4
+  %6 = at f = 1 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [a, d]
+  leaf x2 f32 constant [a, g, h]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 g + -2 of %4
+  %6 = at f = 1 c + 1 h + -2 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum g, h %8
+  %10 = HardSwish(%9)
+  result %10
+}
+group {
+  axes a, b, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = HardSwish(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x4
+  loop g {
+    %2 = load x1
+    %3 = Mul(%0, %2)
+    %4 = sum d %3
+    %5 = HardSwish(%4)
+    %6 = at e = 1 b + 1 h + -1 of %5
+    %7 = at f = 1 c + 1 i + -1 of %6
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum h, i %9
+    %11 = HardSwish(%10)
+    %12 = load x3
+    %13 = Mul(%11, %12)
+    %14 = sum g %13
+  }
+  %15 = Add(%14, %1)
+  result %15
+}
+block {
+  axes a, b grid, c, d, e, f, g, h, i
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g]
+  leaf x2 f32 constant [g, h, i]
+  leaf x3 f32 constant [a, g]
+  leaf x4 f32 [a, b, c]
+  %0 = load x0
+  %1 = load x1
+  %2 = Mul(%0, %1)
+  %3 = sum d %2
+  %4 = HardSwish(%3)
+  %5 = at e = 1 b + 1 h + -1 of %4
+  %6 = at f = 1 c + 1 i + -1 of %5
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum h, i %8
+  %10 = HardSwish(%9)
+  %11 = load x3
+  %12 = Mul(%10, %11)
+  %13 = sum g %12
+  %14 = load x4
+  %15 = Add(%13, %14)
+  result %15
+}
+group {
+  axes a, b, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = HardSwish(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x3
+  loop d {
+    %1 = load x0
+    %2 = at e = 1 b + 1 g + -1 of %1
+    %3 = at f = 1 c + 1 h + -1 of %2
+    %4 = load x1
+    %5 = Mul(%3, %4)
+    %6 = sum g, h %5
+    %7 = HardSwish(%6)
+    %8 = load x2
+    %9 = Mul(%7, %8)
+    %10 = sum d %9
+  }
+  %11 = Add(%10, %0)
+  result %11
+}
+block {
+  axes a, b grid, c, d, e, f, g, h
+  leaf x0 f32 [d, e, f]
+  leaf x1 f32 constant [d, g, h]
+  leaf x2 f32 constant [a, d]
+  leaf x3 f32 [a, b, c]
+  %0 = load x0
+  %1 = at e = 1 b + 1 g + -1 of %0
+  %2 = at f = 1 c + 1 h + -1 of %1
+  %3 = load x1
+  %4 = Mul(%2, %3)
+  %5 = sum g, h %4
+  %6 = HardSwish(%5)
+  %7 = load x2
+  %8 = Mul(%6, %7)
+  %9 = sum d %8
+  %10 = load x3
+  %11 = Add(%9, %10)
+  result %11
+}
