@@ -10,16 +10,11 @@ struct WindowPlace {
   tile::Condition inside;  // there is such a value of the axis
 };
 
-inline tile::Index sum_of(const block::Window& window, const AxisPlaces& places) {
-  tile::Index sum = 0;
-  for (const block::Window::Part& part : window.parts)
-    sum = sum + places[static_cast<size_t>(part.axis)] * part.times;
-  return sum;
-}
-
 inline WindowPlace place_of(const block::Window& window, const std::vector<block::Axis>& axes,
                             const AxisPlaces& places) {
-  const tile::Index place = sum_of(window, places) + window.offset;
+  tile::Index place = window.offset;
+  for (const block::Window::Part& part : window.parts)
+    place = place + places[static_cast<size_t>(part.axis)] * part.times;
   return {place, tile::Condition().require(place, 0, axes[static_cast<size_t>(window.of)].extent - 1)};
 }
 
