@@ -230,6 +230,36 @@ TEST(Lower, LeftAndRightOperand) {
   EXPECT_NE(lowered.refusal().detail.find("rows and columns"), std::string::npos);
 }
 
+// A slice has the rows of one window's axis alone: kernels that would read others are refused.
+TEST(Lower, RefusesOtherReadsOfAWindowsAxis) {
+  const std::string head = R"(block {
+  axes h 5 grid, w 4, y 7, c 3, i 3, k 2
+  leaf x f32 [y, w, k]
+  leaf u f32 constant [k, c]
+  leaf v f32 constant [c, i]
+  %0 = load x
+  %1 = load u
+  %2 = Mul(%0, %1)
+  %3 = sum k %2
+  %4 = at y = 1 h + 1 i + -1 of %3
+  %5 = load v
+  %6 = Mul(%4, %5)
+  %7 = sum i %6
+)";
+  const auto lowered = [&](const std::string& rest) {
+    const block::BlockGraph graph = block::parse_block_graph(head + rest);
+    const auto arguments = plain_arguments(graph);
+    return lower(graph, {.structure = 0, .rows = 2}, cpu_device(Isa::portable, 1), *arguments);
+  };
+  EXPECT_TRUE(lowered("  result %7\n}\n").ok());
+  const auto twice = lowered("  %8 = at y = 1 h + 0 of %3\n  %9 = Add(%7, %8)\n  result %9\n}\n");
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.refusal().detail, "two windows of one axis");
+  const auto summed = lowered("  %8 = sum y %3\n  %9 = Add(%7, %8)\n  result %9\n}\n");
+  ASSERT_FALSE(summed.ok());
+  EXPECT_EQ(summed.refusal().detail, "an axis that windows read along, and others");
+}
+
 // Those that the search finds, at other extents.
 class LowerFound : public ::testing::TestWithParam<const char*> {};
 
